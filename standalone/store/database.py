@@ -1,0 +1,203 @@
+"""The SQLite file: the events with the bodies they brought, which event is current for each object, the format version.
+
+Owns every SQL statement. One transaction per batch, durable when `commit` returns (WAL, synchronous=FULL).
+Never decides what to write and never keeps objects in memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from standalone.store.failure import DataDirUnusableError, DataDirVersionError
+from standalone.store.record import Change, EventType, Key, Record, decode
+
+FORMAT_VERSION = 1
+FILE_NAME = "objects.sqlite"
+APPLICATION_ID = 0x646E7361  # "dnsa": tells our files from any other SQLite file
+
+_SCHEMA = """
+CREATE TABLE objects (
+    resource_group TEXT NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES events (version),
+    PRIMARY KEY (resource_group, plural, namespace, name)
+) WITHOUT ROWID;
+CREATE TABLE events (
+    version INTEGER PRIMARY KEY, type TEXT NOT NULL,
+    resource_group TEXT NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+    previous_version INTEGER, body BLOB NOT NULL
+);
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+# Statements are built for a few fixed row counts: one call into SQLite for many rows. Each call gives up the
+# interpreter lock and, beside a busy event loop, waits milliseconds to get it back.
+_ROW_COUNTS = (256, 64, 16, 4, 1)
+
+
+def _rows(statement: str, row: str, count: int, tail: str = "") -> str:
+    return f"{statement} VALUES {','.join([row] * count)}{tail}"
+
+
+_UPSERT = {
+    count: _rows(
+        "INSERT INTO objects (resource_group, plural, namespace, name, version)",
+        "(?,?,?,?,?)",
+        count,
+        " ON CONFLICT DO UPDATE SET version = excluded.version",
+    )
+    for count in _ROW_COUNTS
+}
+_REMOVE = {
+    count: "DELETE FROM objects WHERE (resource_group, plural, namespace, name) IN "
+    f"(VALUES {','.join(['(?,?,?,?)'] * count)})"
+    for count in _ROW_COUNTS
+}
+_APPEND = {
+    count: _rows(
+        "INSERT INTO events (resource_group, plural, namespace, name, version, body, type, previous_version)",
+        "(?,?,?,?,?,?,?,?)",
+        count,
+    )
+    for count in _ROW_COUNTS
+}
+
+
+class Database:
+    """An open store file. Not thread-safe: used by one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, directory: Path) -> Database:
+        """Open or create the file. Raises DataDirUnusableError or DataDirVersionError."""
+        path = directory / FILE_NAME
+        try:
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            try:
+                _prepare(connection, path)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            raise DataDirUnusableError(
+                f"{path} cannot be opened as a store: {error}; make it readable and writable or choose another --data-dir"
+            ) from error
+        return cls(connection)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def highest_version(self) -> int:
+        """The last resource version that was ever committed; 1 for a new store, because clients read 0 as "any"."""
+        return self._number("SELECT value FROM meta WHERE name = 'version'")
+
+    def horizon(self) -> int:
+        """Events at or below this version are no longer complete."""
+        return self._number("SELECT value FROM meta WHERE name = 'horizon'")
+
+    def objects(self) -> Iterator[Record]:
+        """Every stored object, in no particular order."""
+        rows = self._connection.execute(
+            "SELECT o.resource_group, o.plural, o.namespace, o.name, o.version, e.body "
+            "FROM objects AS o JOIN events AS e ON e.version = o.version"
+        )
+        for group, plural, namespace, name, version, body in rows:
+            yield decode(Key(group, plural, namespace, name), version, body)
+
+    def changes(self) -> list[Change]:
+        """The events above the horizon in order, each with the state before it."""
+        rows = self._connection.execute(
+            "SELECT resource_group, plural, namespace, name, version, body, type, previous_version "
+            "FROM events ORDER BY version"
+        )
+        horizon = self.horizon()
+        records: dict[int, Record] = {}
+        found: list[Change] = []
+        for group, plural, namespace, name, version, body, event_type, previous_version in rows:
+            record = records[version] = decode(Key(group, plural, namespace, name), version, body)
+            if version > horizon:
+                found.append(Change(EventType(event_type), record, records.get(previous_version)))
+        return found
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        """Make all changes durable in one transaction, or none: then sqlite3.Error is raised.
+
+        No two changes of one batch concern the same key.
+        """
+        written = [change.record for change in changes if change.type is not EventType.DELETED]
+        removed = [change.record.key for change in changes if change.type is EventType.DELETED]
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._execute_rows(_UPSERT, [(*record.key, record.version) for record in written])
+            self._execute_rows(_REMOVE, removed)
+            self._execute_rows(_APPEND, [_event_row(change) for change in changes])
+            connection.execute(
+                "UPDATE meta SET value = ? WHERE name = 'version'", (max(change.record.version for change in changes),)
+            )
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def compact(self, horizon: int) -> None:
+        """Forget events up to `horizon`, but keep current objects and states that a later event names as previous."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'horizon'", (horizon,))
+        connection.execute(
+            "DELETE FROM events WHERE version <= ? AND version NOT IN (SELECT version FROM objects) AND version NOT IN "
+            "(SELECT previous_version FROM events WHERE version > ? AND previous_version IS NOT NULL)",
+            (horizon, horizon),
+        )
+        connection.execute("COMMIT")
+
+    def _execute_rows(self, statements: dict[int, str], rows: Sequence[Sequence[object]]) -> None:
+        start = 0
+        for count in _ROW_COUNTS:
+            while len(rows) - start >= count:
+                values = [value for row in rows[start : start + count] for value in row]
+                self._connection.execute(statements[count], values)
+                start += count
+
+    def _number(self, query: str) -> int:
+        (value,) = self._connection.execute(query).fetchone()
+        return int(value)
+
+
+def _event_row(change: Change) -> tuple[object, ...]:
+    record = change.record
+    return (
+        *record.key,
+        record.version,
+        record.body,
+        change.type.value,
+        change.previous.version if change.previous else None,
+    )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty file, or check that the file is ours and of our format."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not application_id and not tables:
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {_SCHEMA}"
+            f"INSERT INTO meta VALUES ('format', {FORMAT_VERSION}), ('version', 1), ('horizon', 1);"
+            f"PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
+        )
+        return
+    if application_id != APPLICATION_ID:
+        raise DataDirUnusableError(f"{path} is an SQLite file of another program; choose another --data-dir")
+    (found,) = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    if found != FORMAT_VERSION:
+        raise DataDirVersionError(
+            f"data directory {path.parent} has format {found}, this program reads format {FORMAT_VERSION}; "
+            "run the version of dns-api that wrote it, or start with an empty --data-dir and apply the manifests again"
+        )

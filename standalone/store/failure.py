@@ -1,0 +1,55 @@
+"""What can be wrong with a data directory or a write, each with a message that says what to do about it.
+
+StoreError
+|- DataDirError          the directory cannot be used; nothing was changed
+|  |- DataDirUnusableError   missing permission, not a directory, not one of ours
+|  |- DataDirInUseError       another process holds it
+|  `- DataDirVersionError     written by another version of this program
+|- CommitError           a commit did not reach the disk; nothing of it is visible
+|- VersionTooOldError         the history no longer reaches back to the version asked for
+`- ObjectTooLargeError        the encoded object is over the limit
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Anything the store refuses or fails at."""
+
+
+class DataDirError(StoreError):
+    """The data directory cannot be used."""
+
+
+class DataDirUnusableError(DataDirError):
+    """The directory cannot be created, written or read as a store."""
+
+
+class DataDirInUseError(DataDirError):
+    """Another process has the directory open."""
+
+
+class DataDirVersionError(DataDirError):
+    """The directory was written in a format this program does not read."""
+
+
+class CommitError(StoreError):
+    """The commit failed; no part of it is durable or visible."""
+
+
+class VersionTooOldError(StoreError):
+    """A version older than the kept history was asked for; `oldest` is the first that can be continued from."""
+
+    def __init__(self, requested: int, oldest: int) -> None:
+        super().__init__(f"resource version {requested} is older than the kept history, which begins at {oldest}")
+        self.requested = requested
+        self.oldest = oldest
+
+
+class ObjectTooLargeError(StoreError):
+    """An encoded object exceeds the limit that etcd, and so Kubernetes, sets."""
+
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(f"object of {size_bytes} bytes is over the limit of {limit_bytes} bytes")
+        self.size_bytes = size_bytes
+        self.limit_bytes = limit_bytes

@@ -1,0 +1,244 @@
+"""The store: reads from memory, writes in one order, events to whoever listens.
+
+Owns the order of changes, the locks that make read-modify-write correct, and the invariant that nothing is visible
+before it is durable. Used from one event loop only. Never judges an object.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from standalone.store.committer import Committer
+from standalone.store.database import Database
+from standalone.store.directory import DataDir
+from standalone.store.failure import CommitError, ObjectTooLargeError
+from standalone.store.lock import KeyLocks
+from standalone.store.record import Change, Event, EventType, Key, Record, encode_at
+from standalone.store.subscription import Subscription
+from standalone.store.table import Table
+from standalone.store.window import Window
+
+LIMIT_OBJECT_BYTES = 1_572_864  # etcd's default request limit, 1.5 MiB
+WINDOW_MAX_EVENTS = 20_000
+WINDOW_LIMIT_BYTES = 24 * 1024 * 1024
+COMPACT_EVERY_EVENTS = 2_000
+
+Listener = Callable[[Event], None]
+
+
+class Store:
+    """All objects of the API. Make one with `open`, end it with `close`."""
+
+    def __init__(self, directory: DataDir, database: Database, window: Window) -> None:
+        self.version = window.horizon
+        """The version of the last change that readers can see."""
+        self.writes: Counter[tuple[str, str]] = Counter()
+        """Committed changes by (group, plural) since the start."""
+        self._directory = directory
+        self._database = database
+        self._window = window
+        self._tables: defaultdict[tuple[str, str], Table] = defaultdict(Table)
+        self._owned: defaultdict[str, set[Key]] = defaultdict(set)
+        self._locks = KeyLocks()
+        self._listeners: list[Listener] = []
+        self._subscriptions: defaultdict[tuple[str, str], list[Subscription]] = defaultdict(list)
+        self._waiting: dict[int, asyncio.Future[Record]] = {}
+        self._next_version = self.version + 1
+        self._since_compaction = 0
+        self._committer = Committer(database, asyncio.get_running_loop(), self._settled)
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        *,
+        window_max_events: int = WINDOW_MAX_EVENTS,
+        window_limit_bytes: int = WINDOW_LIMIT_BYTES,
+    ) -> Store:
+        """Take the data directory and load every object. Raises a DataDirError with what to do about it."""
+        directory = DataDir.open(path)
+        try:
+            database = Database.open(path)
+            store = cls(directory, database, Window(database.horizon(), window_max_events, window_limit_bytes))
+            store._load()
+        except BaseException:
+            directory.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Commit what was accepted, end every subscription and give the directory back."""
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.close()
+        await self._committer.close()
+        self._database.close()
+        self._directory.close()
+
+    # Reads
+
+    def get(self, key: Key) -> Record | None:
+        return self._tables[key.group, key.plural].get(key)
+
+    def records(self, group: str, plural: str, namespace: str = "") -> list[Record]:
+        """The records of one namespace or all (""), sorted by namespace and name."""
+        return self._tables[group, plural].list(namespace)
+
+    def records_at(self, group: str, plural: str, namespace: str, version: int) -> list[Record]:
+        """The records as they were at `version`. Raises VersionTooOldError when the history does not reach back."""
+        records = {record.key: record for record in self.records(group, plural, namespace)}
+        for event in self._window.back_to(version):
+            key = event.record.key
+            if (key.group, key.plural) != (group, plural) or (namespace and key.namespace != namespace):
+                continue
+            if event.previous is None:
+                records.pop(key, None)
+            else:
+                records[key] = event.previous
+        return [records[key] for key in sorted(records)]
+
+    def in_namespace(self, namespace: str) -> Iterator[Record]:
+        """Every record of one namespace, whatever its kind."""
+        for table in self._tables.values():
+            yield from table.list(namespace)
+
+    def owned_by(self, uid: str) -> list[Record]:
+        """The records whose ownerReferences name `uid`."""
+        found = (self.get(key) for key in sorted(self._owned.get(uid, ())))
+        return [record for record in found if record is not None]
+
+    def all(self) -> Iterator[Record]:
+        """Every record of every kind."""
+        for table in self._tables.values():
+            yield from table.list("")
+
+    def size(self, group: str, plural: str) -> int:
+        return len(self._tables[group, plural])
+
+    # Writes
+
+    @asynccontextmanager
+    async def locked(self, key: Key) -> AsyncIterator[Record | None]:
+        """Hold the key from read to commit; yields what is stored now."""
+        async with self._locks.hold(key):
+            yield self.get(key)
+
+    async def put(self, key: Key, obj: dict[str, Any]) -> Record:
+        """Create or replace the object under `key`, which the caller holds; return it when durable and visible.
+
+        Stamps `metadata.resourceVersion` into `obj`. Raises ObjectTooLargeError or CommitError.
+        """
+        previous = self.get(key)
+        record = encode_at(key, self._next_version, obj)
+        if len(record.body) > LIMIT_OBJECT_BYTES:
+            raise ObjectTooLargeError(len(record.body), LIMIT_OBJECT_BYTES)
+        event_type = EventType.ADDED if previous is None else EventType.MODIFIED
+        return await self._submit(Change(event_type, record, previous))
+
+    async def remove(self, key: Key, last_state: dict[str, Any]) -> Record:
+        """Delete the object under `key`, which the caller holds; watchers see `last_state` at the version of the deletion."""
+        record = encode_at(key, self._next_version, last_state)
+        return await self._submit(Change(EventType.DELETED, record, self.get(key)))
+
+    async def settled(self) -> None:
+        """Wait until every change submitted before this call is visible or has failed."""
+        waiting = list(self._waiting.values())
+        if waiting:
+            await asyncio.wait(waiting)
+
+    async def _submit(self, change: Change) -> Record:
+        version = self._next_version
+        self._next_version += 1
+        future: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._waiting[version] = future
+        self._committer.submit(change)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait([future])  # the caller's lock must not open before the change is visible
+            raise
+
+    # Events
+
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` with every event of every kind, in order, at the moment it becomes visible. It must not block."""
+        self._listeners.append(listener)
+
+    def subscribe(
+        self, group: str, plural: str, namespace: str, after_version: int
+    ) -> tuple[list[Event], Subscription]:
+        """The events after `after_version` so far, and a subscription to those that follow without a gap.
+
+        Raises VersionTooOldError.
+        """
+        missed = [
+            event
+            for event in self._window.since(after_version)
+            if (event.record.key.group, event.record.key.plural) == (group, plural)
+            and (not namespace or event.record.key.namespace == namespace)
+        ]
+        subscription = Subscription(namespace)
+        self._subscriptions[group, plural].append(subscription)
+        return missed, subscription
+
+    def unsubscribe(self, group: str, plural: str, subscription: Subscription) -> None:
+        subscription.close()
+        self._subscriptions[group, plural].remove(subscription)
+
+    def _load(self) -> None:
+        for record in self._database.objects():
+            self._index(record)
+        for change in self._database.changes():
+            self._window.append(Event(change))
+        self.version = self._database.highest_version()
+        self._next_version = self.version + 1
+
+    def _settled(self, batch: Sequence[Change], failure: CommitError | None) -> None:
+        """Make a durable batch visible in order, or fail all of it; then let its writers go on."""
+        for change in batch:
+            if failure is None:
+                self._apply(change)
+            waiter = self._waiting.pop(change.record.version)
+            if waiter.cancelled():
+                continue
+            if failure is None:
+                waiter.set_result(change.record)
+            else:
+                waiter.set_exception(failure)
+        if self._since_compaction >= COMPACT_EVERY_EVENTS:
+            self._since_compaction = 0
+            self._committer.compact(self._window.horizon)
+
+    def _apply(self, change: Change) -> None:
+        event = Event(change)
+        key = change.record.key
+        if change.previous is not None:
+            self._unindex(change.previous)
+        if change.type is not EventType.DELETED:
+            self._index(change.record)
+        self.version = change.record.version
+        self.writes[key.group, key.plural] += 1
+        self._since_compaction += 1
+        self._window.append(event)
+        for listener in self._listeners:
+            listener(event)
+        for subscription in self._subscriptions.get((key.group, key.plural), ()):
+            subscription.offer(event)
+
+    def _index(self, record: Record) -> None:
+        self._tables[record.key.group, record.key.plural].put(record)
+        for uid in record.owner_uids:
+            self._owned[uid].add(record.key)
+
+    def _unindex(self, record: Record) -> None:
+        self._tables[record.key.group, record.key.plural].remove(record.key)
+        for uid in record.owner_uids:
+            owned = self._owned[uid]
+            owned.discard(record.key)
+            if not owned:
+                del self._owned[uid]
