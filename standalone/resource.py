@@ -48,6 +48,12 @@ class Resource:
     custom: bool = False
     """True when a CustomResourceDefinition defines it; built-in kinds are False."""
     annotations: Mapping[str, str] = field(default_factory=dict)
+    storage_group: str | None = None
+    """The group it is stored under when that is not its own: `events.k8s.io` Events are core Events."""
+    has_generation: bool = False
+    """True when `metadata.generation` counts changes outside metadata and status."""
+    selectable_fields: tuple[str, ...] = ()
+    """Dotted paths that field selectors may name beside `metadata.name` and `metadata.namespace`."""
 
     @property
     def api_version(self) -> str:
@@ -55,7 +61,7 @@ class Resource:
 
     @property
     def storage_key(self) -> tuple[str, str]:
-        return (self.group, self.plural)
+        return (self.group if self.storage_group is None else self.storage_group, self.plural)
 
     @property
     def group_resource(self) -> str:

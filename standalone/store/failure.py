@@ -1,13 +1,13 @@
 """What can be wrong with a data directory or a write, each with a message that says what to do about it.
 
 StoreError
-|- DataDirError          the directory cannot be used; nothing was changed
+|- DataDirError              the directory cannot be used; nothing was changed
 |  |- DataDirUnusableError   missing permission, not a directory, not one of ours
-|  |- DataDirInUseError       another process holds it
-|  `- DataDirVersionError     written by another version of this program
-|- CommitError           a commit did not reach the disk; nothing of it is visible
-|- VersionTooOldError         the history no longer reaches back to the version asked for
-`- ObjectTooLargeError        the encoded object is over the limit
+|  |- DataDirInUseError      another process holds it
+|  `- DataDirVersionError    written by another version of this program
+|- CommitError               a commit did not reach the disk; nothing of it is visible
+|- VersionTooOldError        the history no longer reaches back to the version asked for
+`- ObjectTooLargeError       the encoded object is over the limit
 """
 
 from __future__ import annotations
