@@ -64,6 +64,12 @@ def wire_labels(wire: WireName) -> list[bytes]:
     return labels
 
 
+def is_within(name: WireName, apex: WireName) -> bool:
+    """Say whether `name` is `apex` or below it: whole labels count, equal octets at the end are not enough."""
+    labels, suffix = wire_labels(name), wire_labels(apex)
+    return len(labels) >= len(suffix) and labels[len(labels) - len(suffix) :] == suffix
+
+
 def from_labels(labels: list[bytes]) -> WireName:
     """Return the octet form of labels given leftmost first."""
     return WireName(b"".join(bytes((len(label),)) + label for label in labels) + b"\0")

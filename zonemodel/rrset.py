@@ -5,7 +5,7 @@ Owns the value that master files, snapshots and the name server share. Never int
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from zonemodel.name import WireName
 
@@ -22,7 +22,11 @@ class RRset:
 
 @dataclass(frozen=True, slots=True)
 class ZoneData:
-    """A whole zone as wire data: `origin` lowercase, `rrsets` in no promised order, exactly one SOA and it is at the origin."""
+    """A whole zone as wire data: `origin` lowercase, `rrsets` in no promised order, exactly one SOA and it is at the origin.
+
+    `warnings` say what a reader put right; they are no part of the zone's value.
+    """
 
     origin: WireName
     rrsets: tuple[RRset, ...]
+    warnings: tuple[str, ...] = field(default=(), compare=False)
