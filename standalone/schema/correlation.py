@@ -1,0 +1,49 @@
+"""Finds the earlier value that a part of an updated object continues.
+
+Owns Kubernetes' rules of correlation: members by name, items of map lists by their keys, nothing inside other lists.
+Never compares the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from standalone.schema.node import ABSENT, ListType, Node
+
+
+def old_member(old: Any, name: str, member: Any) -> Any:
+    """Return the earlier member, or ABSENT."""
+    return old.get(name, ABSENT) if type(old) is dict and member is not None else ABSENT
+
+
+def old_items(node: Node, value: Sequence[Any], old: Any) -> list[Any] | None:
+    """Return one earlier item or ABSENT for each item of `value`; None when no item has a predecessor."""
+    if node.list_type is not ListType.MAP or not isinstance(old, list) or not old:
+        return None
+    by_key: dict[Any, Any] = {}
+    for item in old:
+        key = map_key(node, item)
+        if key is not None:
+            by_key.setdefault(key, item)
+    return [ABSENT if (key := map_key(node, item)) is None else by_key.get(key, ABSENT) for item in value]
+
+
+def map_key(node: Node, item: Any) -> Any:
+    """Return a hashable identity of a map-list item; None when the item cannot have one.
+
+    Booleans and numbers are told apart, and an absent key is a key of its own.
+    """
+    if type(item) is not dict:
+        return None
+    keys = node.list_map_keys
+    if len(keys) == 1:
+        value = item.get(keys[0], ABSENT)
+        return value if type(value) is str else _typed(value)
+    return tuple(_typed(item.get(key, ABSENT)) for key in keys)
+
+
+def _typed(value: Any) -> tuple[str, Any] | None:
+    if type(value) is dict or type(value) is list:
+        return None
+    return (type(value).__name__, value)

@@ -1,0 +1,90 @@
+"""The structural schema of one custom resource version: what the API server does with objects of that version.
+
+Owns the order of the passes (prune, default, validate) and is the one entry to this package. Never does I/O; a schema
+is parsed and compiled once for each CustomResourceDefinition version and shared by all requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from standalone.schema.check import check
+from standalone.schema.default import apply_defaults
+from standalone.schema.fault import BLOCKING, NO_FIELD, Fault, FaultKind, SchemaError
+from standalone.schema.node import ABSENT, Node
+from standalone.schema.parse import parse_node
+from standalone.schema.prune import prune_object
+from standalone.schema.structure import schema_faults
+from standalone.schema.uniqueness import check_uniqueness
+
+_RULES_SKIPPED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StructuralSchema:
+    """A parsed `openAPIV3Schema`; immutable and safe to share."""
+
+    root: Node
+
+    @classmethod
+    def parse(cls, openapi: Mapping[str, Any], field: str = "openAPIV3Schema") -> StructuralSchema:
+        """Parse and judge a schema; `field` is its own path inside the CustomResourceDefinition.
+
+        Raises SchemaError that lists every fault when the schema is not structural.
+        """
+        if faults := schema_faults(openapi, field):
+            raise SchemaError(faults)
+        return cls(parse_node(openapi))
+
+    def default(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> None:
+        """Fill in defaults in place, and drop nulls where the schema does not admit them.
+
+        `old` is the stored object, already defaulted: sub-trees equal to it are skipped.
+        """
+        apply_defaults(self.root, obj, ABSENT if old is None else old)
+
+    def prune(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
+        """Drop unknown fields in place and return their paths, sorted: `spec.tags[0].nmae`.
+
+        `old` is the stored object, already pruned: sub-trees equal to it are skipped.
+        """
+        return prune_object(self.root, obj, ABSENT if old is None else old)
+
+    def validate(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[Fault]:
+        """Return every fault of an object that is pruned and defaulted; empty when it is valid.
+
+        With `old` the object is judged as an update: what did not change is not judged again (ratcheting), and rules
+        see `oldSelf`. Neither object is changed.
+        """
+        previous = ABSENT if old is None else old
+        faults: list[Fault] = []
+        check(self.root, obj, previous, None, faults)
+        faults.extend(self._uniqueness_faults(obj, old))
+        return _distinct(faults)
+
+    def _uniqueness_faults(self, obj: dict[str, Any], old: dict[str, Any] | None) -> list[Fault]:
+        """Duplicates count as an update's fault only when the stored object had none."""
+        faults: list[Fault] = []
+        check_uniqueness(self.root, obj, ABSENT if old is None else old, None, faults)
+        if faults and old is not None:
+            earlier: list[Fault] = []
+            check_uniqueness(self.root, old, ABSENT, None, earlier)
+            return [] if earlier else faults
+        return faults
+
+
+def _distinct(faults: list[Fault]) -> list[Fault]:
+    if len(faults) < 2:
+        return faults
+    return list({(fault.kind, fault.message): fault for fault in faults}.values())
+
+
+def _blocks_rules(faults: list[Fault]) -> list[Fault]:
+    if any(fault.kind in BLOCKING for fault in faults):
+        return [Fault(FaultKind.INVALID, NO_FIELD, None, _RULES_SKIPPED)]
+    return []
