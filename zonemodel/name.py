@@ -19,7 +19,7 @@ MAX_LABEL_OCTETS: Final = 63
 MAX_NAME_OCTETS: Final = 255
 
 _LDH = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z")
-_UNDERSCORED = re.compile(r"_?[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?\Z")
+_UNDERSCORED = re.compile(r"_?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z")
 
 
 def owner_fqdn(owner: OwnerName, domain: Fqdn) -> Fqdn:

@@ -1,11 +1,10 @@
 """The grammar of master files (RFC 1035 section 5, RFC 2308 section 4, RFC 3597): text in, records with their line out.
 
-Owns directives, inherited owners, origins and TTLs, and what an error says. Never judges a zone as a whole.
+Owns directives, inherited owners, origins and TTLs. Never judges a zone as a whole.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,47 +21,12 @@ from dns.rdtypes.ANY.SOA import SOA
 
 from zonemodel.name import WireName
 from zonemodel.record import TTL_MAX_S
+from zonemodel.zone_error import Place, ZoneFileError, data_form, quote_line, reason
 
 MAX_INCLUDE_DEPTH: Final = 8
 MAX_RDATA_OCTETS: Final = 65535
 
 _DIRECTIVES: Final = "$ORIGIN NAME, $TTL SECONDS and $INCLUDE FILE [ORIGIN]"
-_QUOTED_CHARACTERS: Final = 100
-_SURPLUS: Final = re.compile(r'expected EOL or EOF, got \d+ (".*")')
-_ALLOWED: Final = {
-    "A": "one IPv4 address such as 192.0.2.1",
-    "AAAA": "one IPv6 address such as 2001:db8::1",
-    "CAA": 'flags from 0 to 255, a tag and a value, such as 0 issue "ca.example.net"',
-    "CNAME": "one domain name",
-    "DNAME": "one domain name",
-    "MX": "a preference from 0 to 65535 and a domain name",
-    "NS": "one domain name",
-    "PTR": "one domain name",
-    "SOA": "two domain names, then serial, refresh, retry, expire and minimum",
-    "SRV": "priority, weight and port from 0 to 65535 and a domain name",
-    "TXT": "strings of at most 255 octets each",
-}
-
-
-class ZoneFileError(ValueError):
-    """A master file that cannot be read: where, what was found and what is allowed."""
-
-    def __init__(self, file: str, line: int, message: str) -> None:
-        super().__init__(f"{file}:{line}: {message}")
-        self.file = file
-        self.line = line
-        self.message = message
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an entry begins: lines count from 1."""
-
-    file: str
-    line: int
-
-    def error(self, message: str) -> ZoneFileError:
-        return ZoneFileError(self.file, self.line, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +88,7 @@ def parse_origin(text: str) -> dns.name.Name:
     try:
         return dns.name.from_text(text, dns.name.root, _ASCII_ONLY).canonicalize()
     except dns.exception.DNSException as error:
-        raise ValueError(f"the origin {text!r} is not a domain name: {_reason(error)}") from error
+        raise ValueError(f"the origin {text!r} is not a domain name: {reason(error)}") from error
 
 
 class ZoneReader:
@@ -170,7 +134,8 @@ class ZoneReader:
                     yield record
             except dns.exception.DNSException as error:
                 allowed = f"NAME [TTL] [IN] TYPE DATA, {_DIRECTIVES}"
-                raise place.error(f"found {self._quote(place)} ({_reason(error)}), allowed are {allowed}") from error
+                found = f"{quote_line(self._text, place.line)} ({reason(error)})"
+                raise place.error(f"found {found}, allowed are {allowed}") from error
 
     def _directive(self, name: str, place: Place) -> Iterator[Record]:
         if name == "$ORIGIN":
@@ -216,9 +181,8 @@ class ZoneReader:
         if ttl_s is None:
             ttl_s = self._ttl.implied_s
         if ttl_s is None:
-            raise place.error(
-                f"the record has no TTL and nothing says one; state it or write $TTL: {self._quote(place)}"
-            )
+            found = quote_line(self._text, place.line)
+            raise place.error(f"found no TTL in {found} and nothing says one; state it or write $TTL")
         wire = cast(bytes, rdata.to_wire())  # None only when a file to write to is given
         if len(wire) > MAX_RDATA_OCTETS:
             raise place.error(f"the record data take {len(wire)} octets, allowed are {MAX_RDATA_OCTETS}")
@@ -238,7 +202,8 @@ class ZoneReader:
         while True:
             token = self._tokens.get()
             if not token.is_identifier():
-                raise place.error(f"found no record type in {self._quote(place)}, allowed is [TTL] [IN] TYPE DATA")
+                found = quote_line(self._text, place.line)
+                raise place.error(f"found no record type in {found}, allowed is [TTL] [IN] TYPE DATA")
             text = token.value
             if ttl_s is None and text[0].isdigit():
                 ttl_s = self._ttl.last_s = _stated_ttl(text, place)
@@ -255,16 +220,11 @@ class ZoneReader:
                 dns.rdataclass.IN, rdtype, self._tokens, self._origin, relativize=False, idna_codec=_ASCII_ONLY
             )
         except dns.exception.DNSException as error:
-            kind = dns.rdatatype.to_text(rdtype)
-            allowed = _ALLOWED.get(kind, f"the form of {kind}, or \\# with a length and hexadecimal digits (RFC 3597)")
-            raise place.error(f"found {self._quote(place)} ({_reason(error)}), allowed is {allowed}") from error
+            found = f"{quote_line(self._text, place.line)} ({reason(error)})"
+            raise place.error(f"found {found}, allowed is {data_form(rdtype)}") from error
         if isinstance(rdata, SOA):
             self._ttl.soa_minimum_s = min(rdata.minimum, TTL_MAX_S)
         return rdata
-
-    def _quote(self, place: Place) -> str:
-        line = self._text.splitlines()[place.line - 1].strip()
-        return repr(line if len(line) <= _QUOTED_CHARACTERS else f"{line[:_QUOTED_CHARACTERS]}...")
 
 
 def _stated_ttl(text: str, place: Place) -> int:
@@ -293,13 +253,3 @@ def _type(text: str, place: Place) -> dns.rdatatype.RdataType:
     if rdtype == 0 or dns.rdatatype.is_metatype(rdtype):
         raise place.error(f"found the type {text}, which stands only in queries and messages, never in a zone")
     return rdtype
-
-
-def _reason(error: dns.exception.DNSException) -> str:
-    """Return dnspython's own words, which name tokens by their number, on one line."""
-    if isinstance(error, dns.name.NeedAbsoluteNameOrOrigin):
-        return "a relative name and no origin is known; give one or write $ORIGIN"
-    text = " ".join((str(error) or error.__doc__ or type(error).__name__).split()).rstrip(".")
-    if surplus := _SURPLUS.fullmatch(text):
-        return f"{surplus[1]} is more than the record data hold"
-    return text[0].lower() + text[1:] if text[1:2].islower() else text

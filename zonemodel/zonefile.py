@@ -17,7 +17,8 @@ import dns.rdatatype
 
 from zonemodel.name import WireName, is_within, wire_labels
 from zonemodel.rrset import RRset, ZoneData
-from zonemodel.zone_reader import Place, Record, ZoneFileError, ZoneReader, parse_origin, read_file
+from zonemodel.zone_error import Place, ZoneFileError
+from zonemodel.zone_reader import Record, ZoneReader, parse_origin, read_file
 
 __all__ = ["ZoneFileError", "parse_zone_text", "read_zone_file", "write_zone_file"]
 
@@ -69,16 +70,15 @@ def _add(sets: dict[tuple[WireName, int], _Set], record: Record, warnings: list[
     if found is None:
         found = sets[record.owner, record.rdtype] = _Set(record.ttl_s, record.place)
     elif record.canonical not in found.rdatas and (kind := _SINGLE.get(record.rdtype)) is not None:
-        first = f"the first is at {found.place.file}:{found.place.line}"
+        first = f"the first is at {found.place}"
         raise record.place.error(f"found a second {kind} record at {_text(record.owner)}, allowed is one; {first}")
     found.rdatas.setdefault(record.canonical, record.rdata)
     if record.ttl_s != found.ttl_s:
         lowest_s = min(record.ttl_s, found.ttl_s)
         kind = dns.rdatatype.to_text(dns.rdatatype.RdataType.make(record.rdtype))
-        where = f"{record.place.file}:{record.place.line}"
         which = f"{_text(record.owner)} {kind}"
         warnings.append(
-            f"{where}: {which} has the TTLs {found.ttl_s} and {record.ttl_s}, taking {lowest_s} (RFC 2181 section 5.2)"
+            f"{record.place}: {which} has the TTLs {found.ttl_s} and {record.ttl_s}, taking {lowest_s} (RFC 2181 section 5.2)"
         )
         found.ttl_s = lowest_s
 
@@ -90,7 +90,7 @@ def _apex(sets: dict[tuple[WireName, int], _Set], given: WireName | None, end: P
         raise end.error("found no SOA record up to the end, exactly one is needed (RFC 1035 section 5.2)")
     (owner, first), *others = owners
     if others:
-        which = f"the first is at {first.file}:{first.line}"
+        which = f"the first is at {first}"
         raise others[0][1].error(f"found a second SOA record at {_text(others[0][0])}, allowed is one; {which}")
     if given is not None and owner != given:
         raise first.error(f"found the SOA record at {_text(owner)}, allowed is the origin given: {_text(given)}")
