@@ -84,8 +84,8 @@ def _next_step(body: str, position: int, text: str) -> tuple[Step, str | None, i
     if match := _FILTER.match(body, position):
         return _filter(match, text), None, match.end()
     if match := _BRACKET.match(body, position):
-        step, name = _bracket(match[1].strip(), text)
-        return step, name, match.end()
+        step, only_name = _bracket(match[1].strip(), text)
+        return step, only_name, match.end()
     raise JsonPathError(f"JSONPath {text!r}: cannot read {body[position:]!r}")
 
 
