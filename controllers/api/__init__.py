@@ -1,0 +1,1 @@
+"""The resource types of `dns.appthrust.io`, their conditions and the CustomResourceDefinitions made from them."""

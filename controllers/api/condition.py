@@ -1,0 +1,78 @@
+"""Conditions as the Kubernetes API conventions define them, and how a list of them changes.
+
+Owns `lastTransitionTime`: it moves only when the status does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from zonemodel.model import Model
+
+MESSAGE_LIMIT = 2048
+
+
+class ConditionStatus(StrEnum):
+    """The three truth values of a condition."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class ConditionType(StrEnum):
+    """What the product's conditions speak of."""
+
+    ACCEPTED = "Accepted"
+    PROGRAMMED = "Programmed"
+
+
+class Condition(Model):
+    """One `metav1.Condition`."""
+
+    type: Annotated[str, Field(description="What the condition speaks of, in CamelCase.")]
+    status: Annotated[ConditionStatus, Field(description="True, False or Unknown.")]
+    observed_generation: Annotated[
+        int | None, Field(ge=0, description="Generation of the object that the condition was decided for.")
+    ] = None
+    last_transition_time: Annotated[
+        str, Field(description="When the status last changed (RFC 3339).", json_schema_extra={"format": "date-time"})
+    ] = ""
+    reason: Annotated[str, Field(description="Why, as one CamelCase word for programs.")]
+    message: Annotated[str, Field(max_length=32768, description="Why, as a sentence for people.")] = ""
+
+    def says_the_same_as(self, other: Condition) -> bool:
+        """True when both differ in nothing but the transition time."""
+        return self.model_copy(update={"last_transition_time": other.last_transition_time}) == other
+
+
+Conditions = Annotated[
+    tuple[Condition, ...],
+    Field(
+        description="What is so, one entry for each condition type.",
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+    ),
+]
+
+
+def find_condition(conditions: Iterable[Condition], kind: ConditionType | str) -> Condition | None:
+    """Return the condition of a type, or None."""
+    return next((each for each in conditions if each.type == kind), None)
+
+
+def merge_conditions(current: Iterable[Condition], wanted: Iterable[Condition], now: str) -> tuple[Condition, ...]:
+    """Return `current` with `wanted` in place of its types, sorted by type.
+
+    `now` (RFC 3339) becomes the transition time of each condition whose status changed; one that says the same stays as it is.
+    """
+    merged = {each.type: each for each in current}
+    for each in wanted:
+        old = merged.get(each.type)
+        changed = old is None or old.status != each.status
+        time = now if changed or old is None else old.last_transition_time
+        merged[each.type] = each.model_copy(update={"last_transition_time": time})
+    return tuple(merged[name] for name in sorted(merged))

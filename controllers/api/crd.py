@@ -1,0 +1,211 @@
+"""CustomResourceDefinitions of every kind, made from the Python types.
+
+Owns what a definition adds to a type: scope, names, printer columns, the status subresource and the immutability rules. Never
+writes files and never talks to an API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from controllers.api.group import HOSTED_ZONES, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.api.provider import ProviderSpec
+from controllers.api.record_set import RecordSetSpec, RecordSetStatus
+from controllers.api.schema import structural_schema
+from controllers.api.zone import ZoneSpec, ZoneStatus
+from controllers.api.zone_class import ZoneClassSpec, ZoneClassStatus
+from controllers.api.zone_unit import ZoneUnitSpec, ZoneUnitStatus
+from kube.resource import ResourceRef
+from zonemodel.hosted_zone import HostedZoneSpec, HostedZoneStatus
+from zonemodel.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One printer column; `wide` columns show with -o wide only."""
+
+    name: str
+    path: str
+    type: str = "string"
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind: what its definition says beyond its types.
+
+    `strict` kinds carry every constraint in their schema; claims do not, so that admission can name all faults at once.
+    `immutable` lists spec fields by dotted path.
+    """
+
+    ref: ResourceRef
+    description: str
+    spec: type[Model]
+    status: type[Model] | None
+    columns: tuple[Column, ...]
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ("dns",)
+    strict: bool = True
+    immutable: tuple[str, ...] = ()
+
+
+def _condition(kind: str) -> Column:
+    return Column(kind, f'.status.conditions[?(@.type=="{kind}")].status')
+
+
+ACCEPTED, PROGRAMMED = _condition("Accepted"), _condition("Programmed")
+REASON = Column("Reason", '.status.conditions[?(@.type=="Programmed")].reason', wide=True)
+AGE = Column("Age", ".metadata.creationTimestamp", "date")
+PROVIDER = Column("Provider", ".spec.provider.name")
+
+KINDS = (
+    Kind(
+        PROVIDERS,
+        "Contract of a DNS provider: its versions, payload schemas and rules.",
+        ProviderSpec,
+        None,
+        (Column("Display", ".spec.display.name"), Column("Versions", ".spec.versions[*].name"), AGE),
+    ),
+    Kind(
+        ZONE_CLASSES,
+        "How the zones of a kind are provided, and from which namespaces they may be claimed.",
+        ZoneClassSpec,
+        ZoneClassStatus,
+        (PROVIDER, Column("Controller", ".spec.controllerName", wide=True), ACCEPTED, AGE),
+        strict=False,
+        immutable=("provider", "controllerName"),
+    ),
+    Kind(
+        ZONES,
+        "Claim to a DNS zone.",
+        ZoneSpec,
+        ZoneStatus,
+        (Column("Domain", ".spec.domainName"), PROVIDER, ACCEPTED, PROGRAMMED, REASON, AGE),
+        strict=False,
+        immutable=("domainName", "zoneClassRef", "provider"),
+    ),
+    Kind(
+        RECORD_SETS,
+        "Claim to the records of one name and type in a zone.",
+        RecordSetSpec,
+        RecordSetStatus,
+        (
+            Column("Zone", ".spec.zoneRef.name"),
+            Column("Type", ".spec.type"),
+            Column("Name", ".spec.name"),
+            ACCEPTED,
+            PROGRAMMED,
+            REASON,
+            AGE,
+        ),
+        short_names=("rrset",),
+        strict=False,
+        immutable=("zoneRef", "provider", "type", "name"),
+    ),
+    Kind(
+        ZONE_UNITS,
+        "Ledger of one zone: what the provider has to make true and what it made of it. Written by controllers only.",
+        ZoneUnitSpec,
+        ZoneUnitStatus,
+        (
+            Column("Domain", ".spec.zone.domainName"),
+            Column("Provider", ".spec.provider.name"),
+            Column("Part", ".spec.part", "integer"),
+            PROGRAMMED,
+            REASON,
+            AGE,
+        ),
+        immutable=("zone.ref", "part"),
+    ),
+    Kind(
+        HOSTED_ZONES,
+        "Snapshot of a zone for the authoritative name servers, or one page of it. Written by controllers and servers only.",
+        HostedZoneSpec,
+        HostedZoneStatus,
+        (
+            Column("Domain", ".spec.domainName"),
+            Column("Serial", ".spec.serial", "integer"),
+            Column("Digest", ".spec.digest", wide=True),
+            Column("Servers", ".status.servers[*].name", wide=True),
+            AGE,
+        ),
+        immutable=("page.zone", "page.digest"),
+    ),
+)
+
+
+def custom_resource_definitions() -> Iterator[dict[str, Any]]:
+    """Yield the CustomResourceDefinition of every kind, as apiextensions.k8s.io/v1 objects."""
+    return (_definition(kind) for kind in KINDS)
+
+
+def _definition(kind: Kind) -> dict[str, Any]:
+    ref = kind.ref
+    names: dict[str, Any] = {
+        "kind": ref.kind,
+        "listKind": f"{ref.kind}List",
+        "plural": ref.plural,
+        "singular": ref.kind.lower(),
+    }
+    if kind.short_names:
+        names["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        names["categories"] = list(kind.categories)
+    version: dict[str, Any] = {
+        "name": ref.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": _root_schema(kind)},
+        "additionalPrinterColumns": [_printer_column(column) for column in kind.columns],
+    }
+    if kind.status is not None:
+        version["subresources"] = {"status": {}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{ref.plural}.{ref.group}"},
+        "spec": {
+            "group": ref.group,
+            "names": names,
+            "scope": "Namespaced" if ref.namespaced else "Cluster",
+            "versions": [version],
+        },
+    }
+
+
+def _root_schema(kind: Kind) -> dict[str, Any]:
+    spec = structural_schema(kind.spec, strict=kind.strict)
+    spec["description"] = f"What the {kind.ref.kind} says."
+    for path in kind.immutable:
+        _make_immutable(spec, path.split("."))
+    properties: dict[str, Any] = {
+        "apiVersion": {"type": "string", "description": "Group and version of the object."},
+        "kind": {"type": "string", "description": "Kind of the object."},
+        "metadata": {"type": "object", "description": "Standard object metadata."},
+        "spec": spec,
+    }
+    if kind.status is not None:
+        properties["status"] = structural_schema(kind.status, strict=True)
+        properties["status"]["description"] = "What is so, written by controllers."
+    return {"type": "object", "description": kind.description, "required": ["spec"], "properties": properties}
+
+
+def _make_immutable(schema: dict[str, Any], path: list[str]) -> None:
+    *parents, name = path
+    for parent in parents:
+        schema = schema["properties"][parent]
+    field = schema["properties"][name]
+    field.setdefault("x-kubernetes-validations", []).append({"rule": "self == oldSelf", "message": "is immutable"})
+    if name not in schema.get("required", ()):
+        schema.setdefault("x-kubernetes-validations", []).append(
+            {"rule": f"has(self.{name}) == has(oldSelf.{name})", "message": f"{name} is immutable"}
+        )
+
+
+def _printer_column(column: Column) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": column.name, "type": column.type, "jsonPath": column.path}
+    if column.wide:
+        out["priority"] = 1
+    return out

@@ -1,0 +1,43 @@
+"""The manifests that an installation starts with: CustomResourceDefinitions and Providers, all made from the Python types.
+
+`python -m controllers.manifests DIR` writes them; the files in `crds/` are its output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from controllers.api.crd import custom_resource_definitions
+
+
+def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield (relative path, manifest) of everything to install, definitions before the objects that need them."""
+    for definition in custom_resource_definitions():
+        yield f"{definition['metadata']['name']}.yaml", definition
+
+
+def manifests() -> list[Mapping[str, Any]]:
+    """Return the manifests in the order to install them."""
+    return [manifest for _, manifest in files()]
+
+
+def render(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest as the YAML text that is checked in."""
+    return yaml.safe_dump(dict(manifest), sort_keys=False, allow_unicode=True, width=120)
+
+
+def write(directory: Path) -> None:
+    """Write every manifest below `directory`."""
+    for name, manifest in files():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(manifest), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
