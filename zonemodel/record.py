@@ -157,6 +157,11 @@ class RecordBodies(Model):
     ns: Annotated[NSBody | None, Field(description="Body of an NS record set: the delegation of a child zone.")] = None
 
 
+def bodies_present(bodies: RecordBodies) -> tuple[RecordType, ...]:
+    """Return the types whose body is present."""
+    return tuple(each for each in RecordType if getattr(bodies, each.field) is not None)
+
+
 def encode_bodies(bodies: RecordBodies) -> tuple[bytes, ...]:
     """Return the rdata octets of the body that is present, in canonical order (RFC 4034 section 6.3), without duplicates.
 

@@ -15,7 +15,7 @@ import orjson
 
 from zonemodel.hosted_zone import SOA, HostedRecordSet, HostedZoneSpec, NameServer, Page, Transfer
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn, relative_to, to_wire
-from zonemodel.record import RecordType, encode_bodies
+from zonemodel.record import RecordType, bodies_present, encode_bodies
 from zonemodel.rrset import RRset
 
 SOA_CODE: Final = 6
@@ -146,7 +146,15 @@ def rrsets(snapshot: Snapshot) -> Iterator[RRset]:
 
 
 def record_set_rrset(record_set: HostedRecordSet, domain: Fqdn) -> RRset:
-    """Return one record set of a zone as wire data; raises ValueError when a value has no wire form."""
+    """Return one record set of a zone as wire data.
+
+    Raises ValueError when a value has no wire form or the body is not the one that the type names.
+    """
+    if (present := bodies_present(record_set)) != (record_set.type,):
+        found = ", ".join(each.field for each in present) or "none"
+        raise ValueError(
+            f"{record_set.name} {record_set.type} has the bodies {found}, allowed is {record_set.type.field} alone"
+        )
     owner = to_wire(owner_fqdn(OwnerName(record_set.name), domain))
     return RRset(owner, record_set.type.code, record_set.ttl, encode_bodies(record_set))
 
