@@ -38,6 +38,13 @@ def _part(obj: Object, *path: str) -> Mapping[str, Any]:
     return node if isinstance(node, Mapping) else {}
 
 
+def _items(obj: Object, *path: str) -> list[Mapping[str, Any]]:
+    """The objects in the list at a path; none when there is no list."""
+    *parents, last = path
+    value = _part(obj, *parents).get(last)
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
 def _name(obj: Object, _now: datetime) -> Any:
     return _part(obj, "metadata").get("name", "")
 
@@ -60,24 +67,29 @@ def _at(*path: str, default: Any = "") -> Cell:
     return read
 
 
+def _texts(obj: Object, name: str) -> list[str]:
+    value = obj.get(name)
+    return [str(each) for each in value] if isinstance(value, list) else []
+
+
 def _count(*fields: str) -> Cell:
-    return lambda obj, _now: sum(len(obj.get(each) or ()) for each in fields)
+    return lambda obj, _now: sum(len(obj[each]) for each in fields if isinstance(obj.get(each), Mapping | list))
 
 
 def _external_ip(obj: Object, _now: datetime) -> str:
     spec = _part(obj, "spec")
     if spec.get("type") == "ExternalName":
         return str(spec.get("externalName") or NONE)
-    addresses = [str(each) for each in spec.get("externalIPs") or ()]
+    addresses = _texts(spec, "externalIPs")
     if spec.get("type") != "LoadBalancer":
         return ",".join(addresses) or NONE
-    ingress = _part(obj, "status", "loadBalancer").get("ingress") or ()
+    ingress = _items(obj, "status", "loadBalancer", "ingress")
     given = [str(each.get("ip") or each.get("hostname") or "") for each in ingress]
     return ",".join([*given, *addresses]) or "<pending>"
 
 
 def _service_ports(obj: Object, _now: datetime) -> str:
-    return ",".join(_service_port(port) for port in _part(obj, "spec").get("ports") or ()) or NONE
+    return ",".join(_service_port(port) for port in _items(obj, "spec", "ports")) or NONE
 
 
 def _service_port(port: Mapping[str, Any]) -> str:
@@ -91,12 +103,12 @@ def _selector(obj: Object, _now: datetime) -> str:
 
 
 def _slice_ports(obj: Object, _now: datetime) -> str:
-    ports = [str(each.get("port") or each.get("name") or "<unset>") for each in obj.get("ports") or ()]
+    ports = [str(each.get("port") or each.get("name") or "<unset>") for each in _items(obj, "ports")]
     return _some(ports, "<unset>")
 
 
 def _slice_endpoints(obj: Object, _now: datetime) -> str:
-    addresses = [str(address) for each in obj.get("endpoints") or () for address in each.get("addresses") or ()]
+    addresses = [address for each in _items(obj, "endpoints") for address in _texts(each, "addresses")]
     return _some(addresses, "<unset>")
 
 
@@ -111,7 +123,7 @@ def _api_service(obj: Object, _now: datetime) -> str:
 
 
 def _available(obj: Object, _now: datetime) -> str:
-    for condition in _part(obj, "status").get("conditions") or ():
+    for condition in _items(obj, "status", "conditions"):
         if condition.get("type") == "Available":
             status = condition.get("status", "Unknown")
             return "True" if status == "True" else f"{status} ({condition.get('reason', '')})"

@@ -9,12 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import orjson
-
 from standalone.printing.age import age
-
-_PLAIN_FLOAT_LIMIT = 1e6
-_PLAIN_FLOAT_FLOOR = 1e-4
+from standalone.schema import gotext
 
 
 def cell(column_type: str, value: Any, now: datetime) -> Any:
@@ -41,19 +37,7 @@ def text(value: Any) -> str:
             return value
         case bool():
             return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return _float(value)
+        case int() | float():
+            return gotext.number(value)
         case _:
-            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _float(value: float) -> str:
-    """The shortest exact form, with an exponent from a million on and below a ten-thousandth."""
-    shortest = repr(value)
-    size = abs(value)
-    if size and not _PLAIN_FLOAT_FLOOR <= size < _PLAIN_FLOAT_LIMIT:
-        digits = len(shortest.partition("e")[0].replace(".", "").lstrip("-0").rstrip("0"))
-        return f"{value:.{max(digits - 1, 0)}e}"
-    return shortest.removesuffix(".0")
+            return gotext.json_text(value)
