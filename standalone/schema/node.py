@@ -62,9 +62,12 @@ class Rule:
     optional_old_self: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A schema position. `types` is empty where any type is allowed; int-or-string has two."""
+    """A schema position. `types` is empty where any type is allowed; int-or-string has two.
+
+    Nodes are equal only to themselves, so that they can key caches.
+    """
 
     types: tuple[str, ...] = ()
     nullable: bool = False

@@ -25,9 +25,9 @@ _RULES_SKIPPED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StructuralSchema:
-    """A parsed `openAPIV3Schema`; immutable and safe to share."""
+    """A parsed `openAPIV3Schema`; immutable and safe to share; equal only to itself."""
 
     root: Node
 
