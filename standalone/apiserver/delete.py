@@ -1,0 +1,160 @@
+"""The delete and deletecollection verbs.
+
+Owns preconditions, propagation policies and the two ways of a delete: at once, or by marking an object that finalizers
+hold. Deleting what an object owned is the garbage collector's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from standalone.apiserver.admission import Operation
+from standalone.apiserver.api import Api, Outcome
+from standalone.apiserver.conversion import decoded
+from standalone.apiserver.kinds import namespace
+from standalone.apiserver.option import Query, WriteOptions, dry_run
+from standalone.apiserver.status import ApiError, bad_request, conflict, not_found, success
+from standalone.apiserver.target import Target, User
+from standalone.store.record import Record
+
+JsonObject = dict[str, Any]
+
+FOREGROUND_FINALIZER = "foregroundDeletion"
+ORPHAN_FINALIZER = "orphan"
+
+
+class Propagation(StrEnum):
+    """What happens to the objects that the deleted one owns."""
+
+    BACKGROUND = "Background"
+    FOREGROUND = "Foreground"
+    ORPHAN = "Orphan"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """meta/v1 DeleteOptions; `uid` and `version` are preconditions."""
+
+    propagation: Propagation | None = None
+    uid: str | None = None
+    version: str | None = None
+    dry_run: bool = False
+
+
+def delete_options(body: Any, query: Query) -> DeleteOptions:
+    """Read the options from the request body, or from the query when there is none. Raises ApiError 400 and 422."""
+    if body is not None and not isinstance(body, dict):
+        raise bad_request("the body of a delete must be DeleteOptions")
+    given: Mapping[str, Any] = body or query
+    preconditions = (body or {}).get("preconditions") or {}
+    dry_runs = given.get("dryRun") or []
+    return DeleteOptions(
+        propagation=_propagation(given),
+        uid=preconditions.get("uid"),
+        version=preconditions.get("resourceVersion"),
+        dry_run=any(dry_run(each) for each in ([dry_runs] if isinstance(dry_runs, str) else dry_runs)),
+    )
+
+
+async def delete(api: Api, target: Target, options: DeleteOptions, user: User) -> Outcome:
+    """Delete the object, or mark it when finalizers hold it. Raises ApiError 404, 409."""
+    async with api.store.locked(target.key) as record:
+        if record is None:
+            raise not_found(target.resource, target.name)
+        live = decoded(target.resource, record)
+        _check_preconditions(target, live, options)
+        as_write = WriteOptions(manager="", dry_run=options.dry_run)
+        warnings = tuple(await api.admission.review(Operation.DELETE, target, None, live, as_write, user))
+        marked = _marked(api, target, live, options.propagation)
+        if options.dry_run:
+            return Outcome(200, marked or _success(target, live), None, warnings)
+        if marked is None:
+            await api.store.remove(target.key, live)
+            return Outcome(200, _success(target, live), None, warnings)
+        stored: Record = record if marked == live else await api.store.put(target.key, marked)
+    return Outcome(200, marked, stored, warnings)
+
+
+async def delete_collection(
+    api: Api, target: Target, records: list[Record], options: DeleteOptions, user: User
+) -> list[JsonObject]:
+    """Delete every record that is still there; return the objects as they were listed."""
+    deleted = []
+    for record in records:
+        member = replace(target, namespace=record.key.namespace, name=record.key.name)
+        try:
+            await delete(api, member, options, user)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+        deleted.append(decoded(target.resource, record))
+    return deleted
+
+
+def _propagation(given: Mapping[str, Any]) -> Propagation | None:
+    value = given.get("propagationPolicy")
+    if value:
+        try:
+            return Propagation(value)
+        except ValueError:
+            message = (
+                f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "{value}": '
+                'supported values: "Foreground", "Background", "Orphan", "nil"'
+            )
+            raise ApiError(422, "Invalid", message, {}) from None
+    orphan = given.get("orphanDependents")
+    if orphan in (None, ""):
+        return None
+    return Propagation.ORPHAN if orphan in (True, "true", "1") else Propagation.BACKGROUND
+
+
+def _check_preconditions(target: Target, live: JsonObject, options: DeleteOptions) -> None:
+    metadata = live["metadata"]
+    if options.uid is not None and options.uid != metadata["uid"]:
+        why = f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {metadata['uid']}"
+        raise conflict(target.resource, target.name, why)
+    if options.version is not None and options.version != metadata["resourceVersion"]:
+        why = (
+            f"Precondition failed: ResourceVersion in precondition: {options.version}, "
+            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
+        )
+        raise conflict(target.resource, target.name, why)
+
+
+def _marked(api: Api, target: Target, live: JsonObject, propagation: Propagation | None) -> JsonObject | None:
+    """The object marked as terminating, or None when nothing holds it and it can go at once."""
+    finalizers = _finalizers(target, live, propagation)
+    is_namespace = target.resource.storage_key == ("", "namespaces")
+    if not finalizers and not (is_namespace and live.get("spec", {}).get("finalizers")):
+        return None
+    metadata = {**live["metadata"], "finalizers": finalizers}
+    if not finalizers:
+        del metadata["finalizers"]
+    if "deletionTimestamp" not in metadata:
+        metadata |= {"deletionTimestamp": api.now(), "deletionGracePeriodSeconds": 0}
+        if "generation" in metadata:
+            metadata["generation"] += 1
+    marked = {**live, "metadata": metadata}
+    if is_namespace:
+        marked["status"] = {**live.get("status", {}), "phase": namespace.TERMINATING}
+    return marked
+
+
+def _finalizers(target: Target, live: JsonObject, propagation: Propagation | None) -> list[str]:
+    """The finalizers after a delete was asked for: the propagation policy adds and removes the collector's two."""
+    present = list(live["metadata"].get("finalizers") or ())
+    if propagation is None:
+        return present
+    kept = [name for name in present if name not in (FOREGROUND_FINALIZER, ORPHAN_FINALIZER)]
+    if propagation is Propagation.FOREGROUND:
+        kept.append(FOREGROUND_FINALIZER)
+    elif propagation is Propagation.ORPHAN:
+        kept.append(ORPHAN_FINALIZER)
+    return kept
+
+
+def _success(target: Target, live: JsonObject) -> JsonObject:
+    return success(target.resource, target.name, live["metadata"]["uid"])

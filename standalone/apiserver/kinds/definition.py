@@ -1,0 +1,175 @@
+"""CustomResourceDefinitions (apiextensions.k8s.io/v1): defaults, rules, and the conditions that let them serve.
+
+Owns when a definition's names are accepted and it becomes Established. A definition is judged completely when it is
+written, so both conditions are in the answer to the write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from standalone.apiserver.kinds.custom_resource import Definition, has_condition
+from standalone.apiserver.kinds.kind import Kind, Writing
+from standalone.schema.fault import Fault, SchemaError, duplicate, invalid, required
+from standalone.schema.structural import StructuralSchema
+
+JsonObject = dict[str, Any]
+
+FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+_VERSION_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_VERSION_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+
+
+def _prepare(writing: Writing) -> None:
+    obj = writing.obj
+    spec = obj.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    if not isinstance(spec, dict) or not isinstance(names, dict) or not isinstance(names.get("kind"), str):
+        return  # judged to be invalid later
+    defaults = {"singular": names["kind"].lower(), "listKind": f"{names['kind']}List"}
+    obj["spec"] = {"conversion": {"strategy": "None"}, **spec, "names": {**defaults, **names}}
+    metadata = obj["metadata"]
+    if writing.old is None:
+        finalizers = metadata.get("finalizers") or []
+        obj["metadata"] = {**metadata, "finalizers": [*(each for each in finalizers if each != FINALIZER), FINALIZER]}
+    obj["status"] = _status(writing)
+
+
+def _status(writing: Writing) -> JsonObject:
+    """The status that follows from the spec: accepted names, conditions, and the versions objects were stored in."""
+    spec = writing.obj["spec"]
+    old_status: Mapping[str, Any] = (writing.old or {}).get("status", {})
+    taken = _taken_name(writing)
+    names = spec["names"] if taken is None else old_status.get("acceptedNames", {"plural": "", "kind": ""})
+    stored = list(old_status.get("storedVersions", ()))
+    storage = _storage_version(spec)
+    if storage is not None and storage not in stored:
+        stored.append(storage)
+    if taken is None:
+        accepted = ("NamesAccepted", "True", "NoConflicts", "no conflicts found")
+        established = ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+    else:
+        accepted = ("NamesAccepted", "False", taken[0], taken[1])
+        established = ("Established", "False", "NotAccepted", "not all names are accepted")
+        if writing.old is not None and has_condition(writing.old, "Established"):
+            established = ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+    previous = {each["type"]: each for each in old_status.get("conditions", ())}
+    conditions = {each[0]: _condition(previous.get(each[0]), *each, writing.now) for each in (accepted, established)}
+    return {
+        "conditions": list((previous | conditions).values()),
+        "acceptedNames": names,
+        "storedVersions": stored,
+    }
+
+
+def _condition(
+    previous: Mapping[str, Any] | None, condition_type: str, status: str, reason: str, message: str, now: str
+) -> JsonObject:
+    since = previous["lastTransitionTime"] if previous is not None and previous["status"] == status else now
+    return {"type": condition_type, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
+
+
+def _taken_name(writing: Writing) -> tuple[str, str] | None:
+    """The reason and message of a name that another definition of the group already has."""
+    names = writing.obj["spec"]["names"]
+    own_name = writing.obj["metadata"].get("name")
+    for other in writing.registry.definitions_of_group(writing.obj["spec"].get("group", "")):
+        if other["metadata"]["name"] == own_name:
+            continue
+        accepted = other.get("status", {}).get("acceptedNames", {})
+        taken = {accepted.get("plural"), accepted.get("singular"), *accepted.get("shortNames", ())}
+        for field in ("plural", "singular"):
+            if names.get(field) in taken:
+                return f"{field.title()}Conflict", f'"{names[field]}" is already in use'
+        for short in names.get("shortNames") or ():
+            if short in taken:
+                return "ShortNamesConflict", f'"{short}" is already in use'
+        kinds = {accepted.get("kind"), accepted.get("listKind")}
+        if names["kind"] in kinds:
+            return "KindConflict", f'"{names["kind"]}" is already in use'
+        if names["listKind"] in kinds:
+            return "ListKindConflict", f'"{names["listKind"]}" is already in use'
+    return None
+
+
+def _storage_version(spec: Mapping[str, Any]) -> str | None:
+    versions = spec.get("versions")
+    found = (each.get("name") for each in versions if each.get("storage")) if isinstance(versions, list) else ()
+    return next(iter(found), None)
+
+
+def _judge(writing: Writing) -> list[Fault]:
+    spec = writing.obj.get("spec")
+    if not isinstance(spec, dict):
+        return [required("spec")]
+    return [*_judge_names(writing.obj, spec), *_judge_versions(spec), *_judge_change(writing)]
+
+
+def _judge_names(obj: Definition, spec: Mapping[str, Any]) -> Iterator[Fault]:
+    names = spec.get("names") or {}
+    for field in ("plural", "kind"):
+        if not names.get(field):
+            yield required(f"spec.names.{field}")
+    if not spec.get("group"):
+        yield required("spec.group")
+    elif "." not in spec["group"]:
+        yield invalid("spec.group", spec["group"], "should be a domain with at least one dot")
+    name = obj["metadata"].get("name")
+    if name and name != f"{names.get('plural')}.{spec.get('group')}":
+        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _judge_versions(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    versions = spec.get("versions")
+    if not isinstance(versions, list) or not versions:
+        yield required("spec.versions", "must have exactly one version marked as storage version")
+        return
+    if sum(bool(each.get("storage")) for each in versions) != 1:
+        yield invalid("spec.versions", versions, "must have exactly one version marked as storage version")
+    seen: set[str] = set()
+    for index, version in enumerate(versions):
+        field = f"spec.versions[{index}]"
+        name = version.get("name", "")
+        if not isinstance(name, str) or not _VERSION_NAME.fullmatch(name):
+            yield invalid(f"{field}.name", name, _VERSION_RULE)
+        elif name in seen:
+            yield duplicate(f"{field}.name", name)
+        seen.add(name)
+        yield from _judge_schema(version, f"{field}.schema.openAPIV3Schema")
+
+
+def _judge_schema(version: Mapping[str, Any], field: str) -> Iterator[Fault]:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if not isinstance(schema, dict):
+        yield required(field, "schemas are required")
+        return
+    try:
+        StructuralSchema.parse(schema, field)
+    except SchemaError as error:
+        yield from error.faults
+
+
+def _judge_change(writing: Writing) -> Iterator[Fault]:
+    """What an established definition may not change, and stored versions that may not vanish."""
+    old, spec = writing.old, writing.obj["spec"]
+    if old is None:
+        return
+    for field in ("group", "scope"):
+        if spec.get(field) != old["spec"].get(field):
+            yield invalid(f"spec.{field}", spec.get(field), "field is immutable")
+    for field in ("plural", "kind"):
+        if spec["names"].get(field) != old["spec"]["names"].get(field):
+            yield invalid(f"spec.names.{field}", spec["names"].get(field), "field is immutable")
+    declared = {version.get("name") for version in spec.get("versions") or ()}
+    for index, name in enumerate(old.get("status", {}).get("storedVersions", ())):
+        if name not in declared:
+            yield invalid(f"status.storedVersions[{index}]", name, "missing from spec.versions")
+
+
+KIND = Kind(prepare=_prepare, judge=_judge)

@@ -1,0 +1,16 @@
+"""Which built-in kinds have hooks, by the group and plural they are stored under.
+
+Owns this table only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from standalone.apiserver.kinds import definition, namespace
+from standalone.apiserver.kinds.kind import Kind
+
+SPECIAL: Mapping[tuple[str, str], Kind] = {
+    ("", "namespaces"): namespace.KIND,
+    ("apiextensions.k8s.io", "customresourcedefinitions"): definition.KIND,
+}

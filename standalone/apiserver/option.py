@@ -1,0 +1,117 @@
+"""Query parameters of the API verbs as typed values.
+
+Owns their names, defaults and refusals (meta/v1 ListOptions, CreateOptions, UpdateOptions, PatchOptions). Never acts
+on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from standalone.apiserver.status import ApiError, bad_request
+from standalone.table import IncludeObject
+
+Query = Mapping[str, str]
+
+
+class FieldValidation(StrEnum):
+    """What happens to fields the schema does not know."""
+
+    IGNORE = "Ignore"
+    WARN = "Warn"
+    STRICT = "Strict"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How a create, update or patch is carried out; `manager` names the field manager."""
+
+    manager: str
+    dry_run: bool = False
+    force: bool = False
+    field_validation: FieldValidation = FieldValidation.WARN
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """What a list or watch asks for. `version` is None when unset, which is not the same as 0."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    version: int | None = None
+    version_match: str = ""
+    allow_bookmarks: bool = False
+    send_initial_events: bool = False
+    timeout_s: float | None = None
+
+
+def write_options(query: Query, user_agent: str) -> WriteOptions:
+    """Raises ApiError 400 for values the API does not know."""
+    return WriteOptions(
+        manager=query.get("fieldManager") or user_agent.partition("/")[0] or "unknown",
+        dry_run=dry_run(query.get("dryRun", "")),
+        force=flag(query, "force"),
+        field_validation=_field_validation(query.get("fieldValidation", "")),
+    )
+
+
+def list_options(query: Query) -> ListOptions:
+    """Raises ApiError 400 for values the API does not know."""
+    timeout = query.get("timeoutSeconds")
+    return ListOptions(
+        label_selector=query.get("labelSelector", ""),
+        field_selector=query.get("fieldSelector", ""),
+        limit=_number(query, "limit") or 0,
+        continue_token=query.get("continue", ""),
+        version=_number(query, "resourceVersion"),
+        version_match=query.get("resourceVersionMatch", ""),
+        allow_bookmarks=flag(query, "allowWatchBookmarks"),
+        send_initial_events=flag(query, "sendInitialEvents"),
+        timeout_s=_number(query, "timeoutSeconds") if timeout else None,
+    )
+
+
+def include_object(query: Query) -> IncludeObject:
+    """How much of an object a Table row carries (meta/v1 TableOptions). Raises ApiError 400."""
+    value = query.get("includeObject", "")
+    if value in ("", "Metadata"):
+        return "Metadata"
+    if value == "Object":
+        return "Object"
+    if value == "None":
+        return "None"
+    raise bad_request(f'includeObject: Unsupported value: "{value}": supported values: "Metadata", "Object", "None"')
+
+
+def flag(query: Query, name: str) -> bool:
+    return query.get(name, "") in ("1", "true", "True", "TRUE")
+
+
+def dry_run(value: str) -> bool:
+    """`All` is the only directive there is; raises ApiError for others."""
+    if value in ("", "All"):
+        return bool(value)
+    raise ApiError(422, "Invalid", f' "" is invalid: dryRun: Unsupported value: "{value}": supported values: "All"', {})
+
+
+def _field_validation(value: str) -> FieldValidation:
+    if not value:
+        return FieldValidation.WARN
+    try:
+        return FieldValidation(value)
+    except ValueError:
+        allowed = ", ".join(f'"{each.value}"' for each in FieldValidation)
+        raise bad_request(f'fieldValidation: Unsupported value: "{value}": supported values: {allowed}') from None
+
+
+def _number(query: Query, name: str) -> int | None:
+    value = query.get(name, "")
+    if not value:
+        return None
+    if not value.isascii() or not value.isdigit():
+        raise bad_request(f'{name}: Invalid value: "{value}": must be a non-negative integer')
+    return int(value)

@@ -1,0 +1,149 @@
+"""The get and list verbs.
+
+Owns resource version semantics of reads and pagination (api-concepts, "Resource versions", "Chunks"). Reads never
+touch the disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from standalone.apiserver.api import Api
+from standalone.apiserver.option import ListOptions
+from standalone.apiserver.selector import matcher, name_of
+from standalone.apiserver.status import ApiError, bad_request, list_expired, not_found, version_ahead
+from standalone.apiserver.target import Target
+from standalone.resource import Resource
+from standalone.store.failure import VersionTooOldError
+from standalone.store.record import Key, Record
+
+JsonObject = dict[str, Any]
+
+EXACT = "Exact"
+NOT_OLDER_THAN = "NotOlderThan"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A list or a part of one, as of `version`. `remaining` is None when it was not counted."""
+
+    records: list[Record]
+    version: int
+    continue_token: str = ""
+    remaining: int | None = None
+
+    @property
+    def metadata(self) -> JsonObject:
+        metadata: JsonObject = {"resourceVersion": str(self.version)}
+        if self.continue_token:
+            metadata["continue"] = self.continue_token
+        if self.remaining:
+            metadata["remainingItemCount"] = self.remaining
+        return metadata
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where a page ended: the version of the list and the last (namespace, name) it held."""
+
+    version: int
+    after: tuple[str, str]
+
+    def encode(self) -> str:
+        content = orjson.dumps({"v": "meta.k8s.io/v1", "rv": self.version, "start": self.after})
+        return base64.urlsafe_b64encode(content).decode()
+
+    @classmethod
+    def decode(cls, token: str) -> _Position:
+        try:
+            content = orjson.loads(base64.urlsafe_b64decode(token))
+            namespace, name = content["start"]
+            return cls(int(content["rv"]), (str(namespace), str(name)))
+        except (binascii.Error, ValueError, KeyError, TypeError) as error:
+            raise bad_request(f"continue key is not valid: {error}") from error
+
+
+def get(api: Api, target: Target, options: ListOptions) -> Record:
+    """The record of one object. Raises ApiError 404, 504."""
+    check_version(api, options.version)
+    record = api.store.get(target.key)
+    if record is None:
+        raise not_found(target.resource, target.name)
+    return record
+
+
+def list_page(api: Api, target: Target, options: ListOptions) -> Page:
+    """The matching records in order of namespace and name, at most `limit` of them. Raises ApiError 400, 410, 504."""
+    _check_options(options)
+    position = _Position.decode(options.continue_token) if options.continue_token else None
+    records, version = _snapshot(api, target, options, position)
+    matches = matcher(target.resource, options.label_selector, options.field_selector)
+    if matches is not None:
+        records = [record for record in records if matches(record)]
+    if position is not None:
+        records = [record for record in records if (record.key.namespace, record.key.name) > position.after]
+    if not options.limit or len(records) <= options.limit:
+        return Page(records, version)
+    page = records[: options.limit]
+    last = page[-1].key
+    token = _Position(version, (last.namespace, last.name)).encode()
+    remaining = len(records) - len(page) if matches is None else None
+    return Page(page, version, token, remaining)
+
+
+def check_version(api: Api, version: int | None) -> None:
+    """Refuse a version this server has not reached yet."""
+    if version and version > api.store.version:
+        raise version_ahead(version, api.store.version)
+
+
+def _snapshot(api: Api, target: Target, options: ListOptions, position: _Position | None) -> tuple[list[Record], int]:
+    store, resource = api.store, target.resource
+    exact = options.version if options.version_match == EXACT else None
+    wanted = position.version if position else exact
+    check_version(api, wanted or options.version)
+    if wanted is None or wanted == store.version:
+        return _current(api, resource, target.namespace, options), store.version
+    try:
+        return store.records_at(*resource.storage_key, target.namespace, wanted), wanted
+    except VersionTooOldError as error:
+        token = _Position(store.version, position.after).encode() if position else None
+        raise list_expired(token) from error
+
+
+def _current(api: Api, resource: Resource, namespace: str, options: ListOptions) -> list[Record]:
+    """All records now, or the one a field selector pins."""
+    name = name_of(options.field_selector)
+    if name is not None and (namespace or not resource.namespaced):
+        record = api.store.get(Key(*resource.storage_key, namespace, name))
+        return [record] if record is not None else []
+    return api.store.records(*resource.storage_key, namespace)
+
+
+def _check_options(options: ListOptions) -> None:
+    """Combinations the API forbids (meta/v1 ListOptions validation)."""
+    match = options.version_match
+    if match and match not in (EXACT, NOT_OLDER_THAN):
+        supported = f'supported values: "{EXACT}", "{NOT_OLDER_THAN}"'
+        raise _invalid(f'resourceVersionMatch: Unsupported value: "{match}": {supported}')
+    if match and options.version is None:
+        raise _invalid(
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
+        )
+    if match and options.continue_token:
+        raise _invalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided")
+    if match == EXACT and options.version == 0:
+        raise _invalid(
+            'resourceVersionMatch: Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'
+        )
+    if options.continue_token and options.version:
+        raise bad_request("specifying resource version is not allowed when using continue")
+
+
+def _invalid(fault: str) -> ApiError:
+    return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {fault}', {})

@@ -1,0 +1,132 @@
+"""The embedded API server: opens the data directory, listens, and stops cleanly.
+
+Owns the life of its parts. A process has as many as it likes, each on its own data directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.web_protocol import RequestHandler
+
+from standalone.apiserver.admission import Admission, Handler, Registration, operations
+from standalone.apiserver.api import Api
+from standalone.apiserver.bootstrap import ensure_namespaces
+from standalone.apiserver.endpoint import LIMIT_BODY_BYTES, Endpoint
+from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
+from standalone.registry import Registry
+from standalone.store.store import Store
+
+SHUTDOWN_TIMEOUT_S = 2.0
+
+
+class ListenError(OSError):
+    """The address cannot be listened on; the message says what to do."""
+
+
+class ApiServer:
+    """A Kubernetes API on a data directory. Also an asynchronous context manager that starts and stops it."""
+
+    def __init__(self, data_dir: Path, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._data_dir = data_dir
+        self._host = host
+        self._port = port
+        self._admission = Admission()
+        self._store: Store | None = None
+        self._endpoint: Endpoint | None = None
+        self._runner: web.ServerRunner | None = None
+
+    async def start(self) -> None:
+        """Load the data and listen. Raises DataDirError or ListenError; then nothing is left running."""
+        store = self._store = await Store.open(self._data_dir)
+        try:
+            definitions = [record.object() for record in store.records(*CUSTOM_RESOURCE_DEFINITION.storage_key)]
+            api = Api(store, Registry(definitions), self._admission)
+            store.listen(api.registry.follow)
+            await ensure_namespaces(api)
+            self._endpoint = Endpoint(api)
+            await self._listen(self._endpoint)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Refuse new connections, end watches, answer what is being answered, and close the data directory."""
+        if self._endpoint is not None:
+            self._endpoint.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._store is not None:
+            await self._store.close()
+        self._store = self._endpoint = self._runner = None
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def url(self) -> str:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    def register_admission(
+        self,
+        group: str,
+        version: str,
+        plural: str,
+        subresource: str | None,
+        wanted: Iterable[str],
+        handler: Handler,
+        *,
+        name: str,
+    ) -> None:
+        """Let `handler` refuse writes: it gets AdmissionReview objects and returns them with a response.
+
+        `wanted` are CREATE, UPDATE, DELETE or `*`; `name` stands in the message of a denial.
+        """
+        self._admission.register(group, version, plural, subresource, Registration(name, operations(wanted), handler))
+
+    async def _listen(self, endpoint: Endpoint) -> None:
+        server = web.Server(endpoint.handle, request_factory=_request, access_log=None)
+        self._runner = web.ServerRunner(server)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
+        try:
+            await site.start()
+        except OSError as error:
+            what = (
+                "is in use by another program"
+                if error.errno == errno.EADDRINUSE
+                else f"cannot be used: {error.strerror}"
+            )
+            raise ListenError(f"address {self._host}:{self._port} {what}; choose another one with --api") from error
+        (address,) = self._runner.addresses[:1]
+        self._port = address[1]
+
+    async def __aenter__(self) -> ApiServer:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: RequestHandler,
+    writer: AbstractStreamWriter,
+    task: asyncio.Task[None],
+) -> web.BaseRequest:
+    """A request whose body may be as large as the largest object with some room for its encoding."""
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=LIMIT_BODY_BYTES)

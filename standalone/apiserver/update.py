@@ -1,0 +1,113 @@
+"""The update verb, and the path that every change to a stored object takes.
+
+Owns optimistic concurrency, the isolation of status from the rest, the end of finalization, and that a change which
+changes nothing writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from standalone.apiserver.admission import Operation
+from standalone.apiserver.api import Api, Outcome
+from standalone.apiserver.conversion import decoded
+from standalone.apiserver.metadata import carry_over, count_generation
+from standalone.apiserver.option import WriteOptions
+from standalone.apiserver.shape import judge, shape
+from standalone.apiserver.status import conflict, invalid, modified, not_found
+from standalone.apiserver.target import Target, User
+from standalone.apiserver.tracking import track
+from standalone.schema.fault import Fault, FaultKind
+from standalone.store.record import Record
+
+JsonObject = dict[str, Any]
+Edit = Callable[[JsonObject], JsonObject]
+
+
+async def replace(api: Api, target: Target, obj: JsonObject, options: WriteOptions, user: User) -> Outcome:
+    """PUT: make the stored object equal to `obj`, in whose metadata a resourceVersion may guard against lost updates.
+
+    Raises ApiError.
+    """
+    metadata = obj.get("metadata")
+    if not api.kind(target.resource).unconditional_update and not (metadata or {}).get("resourceVersion"):
+        fault = Fault(FaultKind.INVALID, "metadata.resourceVersion", 0, "must be specified for an update")
+        raise invalid(target.resource, target.name, [fault])
+    return await change(api, target, lambda live: obj, options, user)
+
+
+async def change(
+    api: Api, target: Target, edit: Edit, options: WriteOptions, user: User, *, applied: bool = False
+) -> Outcome:
+    """Run `edit` on the stored object and store what comes of it; answer 200.
+
+    `edit` returns a new object that may share sub-trees with the one it gets. `applied`: it also took care of field
+    ownership. Raises ApiError 404, 409, 422 and whatever `edit` raises.
+    """
+    async with api.store.locked(target.key) as record:
+        if record is None:
+            raise not_found(target.resource, target.name)
+        live = decoded(target.resource, record)
+        proposed = edit(live)
+        proposed = {**proposed, "metadata": {**(proposed.get("metadata") or {})}}
+        _check_preconditions(target, live, proposed)
+        carry_over(target, live, proposed)
+        warnings = shape(api, target, proposed, live, options)
+        proposed = isolate(target, live, proposed)
+        api.kind(target.resource).prepare(api.writing(proposed, live))
+        if target.resource.has_generation:
+            count_generation(live, proposed, has_status=target.resource.has_status)
+        if not applied:
+            track(api, target, live, proposed, options.manager, api.now())
+        unchanged = proposed == live
+        if not unchanged:
+            judge(api, target, proposed, live)
+        warnings += await api.admission.review(Operation.UPDATE, target, proposed, live, options, user)
+        if unchanged:
+            return Outcome(200, live, record, tuple(warnings))
+        if options.dry_run:
+            return Outcome(200, proposed, None, tuple(warnings))
+        stored = await store_or_finish(api, target, proposed)
+    return Outcome(200, proposed, stored, tuple(warnings))
+
+
+async def store_or_finish(api: Api, target: Target, obj: JsonObject) -> Record:
+    """Store an object whose key the caller holds, or delete it when it is terminating and nothing holds it back."""
+    metadata = obj["metadata"]
+    holds = metadata.get("finalizers") or (obj.get("spec", {}).get("finalizers") if _is_namespace(target) else None)
+    if "deletionTimestamp" in metadata and not holds:
+        return await api.store.remove(target.key, obj)
+    return await api.store.put(target.key, obj)
+
+
+def isolate(target: Target, live: JsonObject, proposed: JsonObject) -> JsonObject:
+    """Let `/status` change the status only, and everything else all but the status (api-concepts, "Status")."""
+    if not target.resource.has_status:
+        return proposed
+    if target.subresource == "status":
+        base = {**live, "metadata": {**live["metadata"]}}
+        if "managedFields" in proposed["metadata"]:
+            base["metadata"]["managedFields"] = proposed["metadata"]["managedFields"]
+        source = proposed
+    else:
+        base, source = dict(proposed), live
+    base.pop("status", None)
+    if "status" in source:
+        base["status"] = source["status"]
+    return base
+
+
+def _check_preconditions(target: Target, live: JsonObject, proposed: JsonObject) -> None:
+    """Refuse a stale resourceVersion and a wrong uid (409)."""
+    metadata, stored = proposed["metadata"], live["metadata"]
+    if metadata.get("uid") and metadata["uid"] != stored["uid"]:
+        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {stored['uid']}"
+        raise conflict(target.resource, target.name, why)
+    version = metadata.get("resourceVersion")
+    if version and version != stored["resourceVersion"]:
+        raise modified(target.resource, target.name)
+
+
+def _is_namespace(target: Target) -> bool:
+    return target.resource.storage_key == ("", "namespaces")

@@ -1,0 +1,159 @@
+"""The watch verb: the changes of a collection as a stream of events.
+
+Owns where a stream begins, what a selector makes of a change, bookmarks and the end of a stream (api-concepts,
+"Efficient detection of changes"). Never writes to a socket.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from standalone.apiserver.api import Api
+from standalone.apiserver.form import Form, encode_object
+from standalone.apiserver.option import ListOptions
+from standalone.apiserver.read import NOT_OLDER_THAN, check_version
+from standalone.apiserver.selector import Matcher, matcher
+from standalone.apiserver.status import ApiError, watch_expired
+from standalone.apiserver.target import Target
+from standalone.store.failure import VersionTooOldError
+from standalone.store.record import Event, EventType, Record
+from standalone.store.subscription import Subscription
+
+JsonObject = dict[str, Any]
+
+BOOKMARK_INTERVAL_S = 60.0
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """One stream; `chunks` yields its bytes. Make it with `start`, and always `close` it."""
+
+    api: Api
+    target: Target
+    options: ListOptions
+    form: Form
+    matches: Matcher | None
+    initial: list[Record]
+    missed: list[Event]
+    subscription: Subscription
+    version: int
+    bookmark_interval_s: float = BOOKMARK_INTERVAL_S
+
+    def close(self) -> None:
+        self.api.store.unsubscribe(*self.target.resource.storage_key, self.subscription)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Whole frames, as many as are ready at a time; ends at the timeout or when the watcher falls behind."""
+        ends_at = time.monotonic() + self.options.timeout_s if self.options.timeout_s else None
+        if chunk := self._beginning():
+            yield chunk
+        bookmark_at = time.monotonic() + self.bookmark_interval_s
+        while not self.subscription.closed:
+            now = time.monotonic()
+            if ends_at is not None and now >= ends_at:
+                return
+            events = await self.subscription.take(min(bookmark_at, ends_at or bookmark_at) - now)
+            if chunk := self._frames(events):
+                yield chunk
+            if time.monotonic() >= bookmark_at:
+                bookmark_at = time.monotonic() + self.bookmark_interval_s
+                if self.options.allow_bookmarks and not self.subscription.closed:
+                    yield self._bookmark(self.api.store.version)
+
+    def _beginning(self) -> bytes:
+        resource = self.target.resource
+        frames = [_frame("ADDED", encode_object(resource, record, self.form)) for record in self.initial]
+        if self.options.send_initial_events and self.options.allow_bookmarks:
+            frames.append(self._bookmark(self.version, {INITIAL_EVENTS_END: "true"}))
+        frames.append(self._frames(self.missed))
+        self.initial, self.missed = [], []
+        return b"".join(frames)
+
+    def _frames(self, events: list[Event]) -> bytes:
+        return b"".join(self._event_frame(event) for event in events)
+
+    def _event_frame(self, event: Event) -> bytes:
+        event_type, record = _seen_through(self.matches, event)
+        if event_type is None:
+            return b""
+        resource = self.target.resource
+        shared_by = (event_type, record is event.record, resource.api_version, self.form)
+        frame = event.frames.get(shared_by)
+        if frame is None:
+            body = encode_object(resource, record, self.form, at_version=event.version)
+            frame = event.frames[shared_by] = _frame(event_type.value, body)
+        return frame
+
+    def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+        resource = self.target.resource
+        metadata: JsonObject = {"resourceVersion": str(version), "creationTimestamp": None}
+        if annotations:
+            metadata["annotations"] = annotations
+        obj = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
+        return _frame("BOOKMARK", self.form.bookmark(resource, obj))
+
+
+def start(api: Api, target: Target, options: ListOptions, form: Form) -> Watch:
+    """Open a stream at the version asked for: its state first when none, 0 or initial events are asked for.
+
+    Raises ApiError 400, 410 and 422 before anything is sent.
+    """
+    _check_options(options)
+    resource = target.resource
+    matches = matcher(resource, options.label_selector, options.field_selector)
+    with_state = options.send_initial_events or not options.version
+    if options.send_initial_events:
+        check_version(api, options.version)
+    after = api.store.version if with_state else options.version or 0
+    try:
+        missed, subscription = api.store.subscribe(*resource.storage_key, target.namespace, after)
+    except VersionTooOldError as error:
+        raise watch_expired(error.requested, error.oldest) from error
+    initial = api.store.records(*resource.storage_key, target.namespace) if with_state else []
+    if matches is not None:
+        initial = [record for record in initial if matches(record)]
+    return Watch(api, target, options, form, matches, initial, missed, subscription, api.store.version)
+
+
+def error_frame(error: ApiError) -> bytes:
+    """The in-stream form of a refusal; the HTTP answer of a watch that starts too late is 200 all the same."""
+    return _frame("ERROR", orjson.dumps(error.status))
+
+
+def _seen_through(matches: Matcher | None, event: Event) -> tuple[EventType | None, Record]:
+    """An event as a selector shows it: entering the selection adds, leaving it deletes (with the state before)."""
+    if matches is None:
+        return event.type, event.record
+    before = event.previous is not None and matches(event.previous)
+    if event.type is EventType.DELETED:
+        return (EventType.DELETED if before or matches(event.record) else None), event.record
+    if matches(event.record):
+        return (EventType.MODIFIED if before else EventType.ADDED), event.record
+    if before and event.previous is not None:
+        return EventType.DELETED, event.previous
+    return None, event.record
+
+
+def _frame(event_type: str, body: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (event_type.encode(), body)
+
+
+def _check_options(options: ListOptions) -> None:
+    if options.send_initial_events and options.version_match != NOT_OLDER_THAN:
+        raise _forbidden(
+            f'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to "{NOT_OLDER_THAN}"'
+        )
+    if options.version_match and not options.send_initial_events:
+        raise _forbidden(
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+
+
+def _forbidden(fault: str) -> ApiError:
+    return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {fault}', {})
