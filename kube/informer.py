@@ -1,0 +1,266 @@
+"""`Informer`: a decoded, indexed copy of one resource in memory that follows the API server.
+
+Owns listing, watching, resuming and recovering. Keeps only what `decode` returns. An object that cannot be decoded is
+unknown, not absent; a failed listing changes nothing. Never writes to the API.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import structlog
+
+from kube import metrics
+from kube.backoff import Backoff
+from kube.client import Client
+from kube.errors import Gone, KubeError, Unavailable
+from kube.object import ObjectKey
+from kube.resource import ResourceRef
+from kube.store import Change, Entry, IndexFunction, Store
+from kube.watch import WatchEvent, WatchType
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+Handler = Callable[[Change[T]], None]
+
+_BACKOFF: Final = Backoff(first_s=0.1, base_s=0.2, cap_s=10.0)
+_DECODE_BATCH: Final = 100
+_CALM_WATCH_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPolicy:
+    """How long a watch lasts (drawn between the two), how long it may be silent, and how failures are spaced.
+
+    API servers send a bookmark about once a minute, so a healthy watch is never silent for long.
+    """
+
+    shortest_s: float = 240.0
+    longest_s: float = 480.0
+    idle_timeout_s: float = 150.0
+    page_limit: int = 500
+    backoff: Backoff = _BACKOFF
+
+
+class Informer(Generic[T]):
+    """One resource, in one namespace or in all, optionally narrowed by labels.
+
+    Reads are synchronous and never block. Changes of one key arrive in the order in which the API server made them;
+    several of them may be folded into one. Handlers must be quick and only take note: they run inside the watch.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        ref: ResourceRef,
+        decode: Callable[[Mapping[str, Any]], T],
+        *,
+        key: Callable[[Mapping[str, Any]], ObjectKey] = ObjectKey.parse,
+        namespace: str | None = None,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        policy: WatchPolicy | None = None,
+    ) -> None:
+        self.synced = asyncio.Event()
+        """Set once the first complete listing is stored and delivered; never cleared."""
+        self._client = client
+        self._ref = ref
+        self._decode = decode
+        self._key = key
+        self._scope: dict[str, Any] = {
+            "namespace": namespace or "",
+            "label_selector": label_selector,
+            "field_selector": field_selector,
+        }
+        self._policy = policy or WatchPolicy()
+        self._resource = f"{ref.plural}.{ref.group}" if ref.group else ref.plural
+        self._log = _log.bind(resource=self._resource)
+        self._store: Store[T] = Store()
+        self._handlers: list[Handler[T]] = []
+        self._undecodable: dict[ObjectKey, str] = {}
+        self._resume_from: str | None = None
+        self._contact: float | None = None
+
+    @property
+    def undecodable(self) -> Mapping[ObjectKey, str]:
+        """Objects that exist but could not be decoded, with the reason; `get` gives their last good state, if any."""
+        return self._undecodable
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def add_index(self, name: str, function: IndexFunction[T]) -> None:
+        """Make `by_index(name, value)` work; only before `run`. Raises ValueError otherwise."""
+        if self._contact is not None:
+            raise ValueError(f"index {name!r}: indexes are added before the informer runs")
+        self._store.add_index(name, function)
+
+    def subscribe(self, handler: Handler[T]) -> None:
+        """Call `handler` for every change; what is stored already is delivered to it at once."""
+        self._handlers.append(handler)
+        for key, value in list(self._store.items()):
+            self._deliver(handler, Change(key, None, value))
+
+    def get(self, key: ObjectKey) -> T | None:
+        """The object, or None when there is none (or it could never be decoded: see `undecodable`)."""
+        return self._store.get(key)
+
+    def items(self) -> Iterator[tuple[ObjectKey, T]]:
+        """All objects with their keys, in no particular order; iterate without awaiting."""
+        return self._store.items()
+
+    def by_index(self, name: str, value: Hashable) -> list[T]:
+        """The objects with this value in that index, in no particular order."""
+        return self._store.by_index(name, value)
+
+    def keys_by_index(self, name: str, value: Hashable) -> list[ObjectKey]:
+        """The keys of the objects with this value in that index, in no particular order."""
+        return self._store.keys_by_index(name, value)
+
+    def contact_age_s(self) -> float:
+        """Seconds since the API server last proved that this copy is current; infinite before the first listing."""
+        if self._contact is None:
+            return math.inf
+        return asyncio.get_running_loop().time() - self._contact
+
+    async def run(self) -> None:
+        """Follow the resource until cancelled; API errors are logged and retried for ever with back-off."""
+        failures = 0
+        while True:
+            started = asyncio.get_running_loop().time()
+            error = await self._attempt()
+            calm = asyncio.get_running_loop().time() - started >= _CALM_WATCH_S
+            failures = 0 if calm else failures + 1
+            if error is None and calm:
+                continue
+            delay_s = max(self._policy.backoff.delay_s(max(failures - 1, 0)), (error and error.retry_after_s) or 0.0)
+            if error is not None:
+                self._report(error, delay_s)
+            await asyncio.sleep(delay_s)
+
+    async def _attempt(self) -> KubeError | None:
+        """List if there is nothing to resume from, then watch once; the error that ended it, if one did."""
+        try:
+            if self._resume_from is None:
+                await self._relist()
+            await self._watch()
+        except Gone as error:
+            self._resume_from = None
+            return error
+        except KubeError as error:
+            return error
+        return None
+
+    def _report(self, error: KubeError, delay_s: float) -> None:
+        metrics.WATCH_FAILURES.labels(self._resource, type(error).__name__).inc()
+        if isinstance(error, Gone):
+            self._log.info("history expired, listing again", delay_s=round(delay_s, 3))
+        else:
+            self._log.warning(
+                "following failed, will retry",
+                error=type(error).__name__,
+                message=error.message,
+                delay_s=round(delay_s, 3),
+            )
+
+    async def _relist(self) -> None:
+        """Replace the copy by a complete listing in one step, once all of it has arrived."""
+        try:
+            listing, version, undecodable = await self._gather(self._policy.page_limit)
+        except Gone:  # the listing was older than the history before its last page came
+            listing, version, undecodable = await self._gather(0)
+        changes = self._store.replace(listing)
+        self._undecodable = undecodable
+        self._resume_from = version
+        self._touch()
+        metrics.RELISTS.labels(self._resource).inc()
+        for change in changes:
+            self._publish(change)
+        self.synced.set()
+
+    async def _gather(self, limit: int) -> tuple[dict[ObjectKey, Entry[T] | None], str, dict[ObjectKey, str]]:
+        listing: dict[ObjectKey, Entry[T] | None] = {}
+        undecodable: dict[ObjectKey, str] = {}
+        version = ""
+        async with aclosing(self._client.pages(self._ref, limit=limit, **self._scope)) as pages:
+            async for page in pages:
+                for number, obj in enumerate(page.items, 1):
+                    key, entry, fault = self._read(obj)
+                    listing[key] = entry
+                    if fault is not None:
+                        undecodable[key] = fault
+                    if number % _DECODE_BATCH == 0:
+                        await asyncio.sleep(0)  # others share the loop
+                version = page.resource_version
+        return listing, version, undecodable
+
+    async def _watch(self) -> None:
+        assert self._resume_from is not None
+        policy = self._policy
+        events = self._client.watch(
+            self._ref,
+            resource_version=self._resume_from,
+            timeout_s=random.uniform(policy.shortest_s, policy.longest_s),
+            idle_timeout_s=policy.idle_timeout_s,
+            **self._scope,
+        )
+        async with aclosing(events):
+            async for event in events:
+                self._take(event)
+
+    def _take(self, event: WatchEvent) -> None:
+        self._touch()
+        if event.type is not WatchType.BOOKMARK:
+            self._store_event(event)
+        self._resume_from = event.resource_version
+
+    def _store_event(self, event: WatchEvent) -> None:
+        if event.type is WatchType.DELETED:
+            key = self._key(event.object)
+            self._undecodable.pop(key, None)
+            if (gone := self._store.remove(key)) is not None:
+                self._publish(gone)
+            return
+        key, entry, fault = self._read(event.object)
+        if entry is None:
+            self._undecodable[key] = fault or ""
+            return
+        self._undecodable.pop(key, None)
+        if self._store.version(key) != entry.resource_version:
+            self._publish(self._store.put(key, entry))
+
+    def _read(self, obj: Mapping[str, Any]) -> tuple[ObjectKey, Entry[T] | None, str | None]:
+        """Key and decoded entry, or key and fault. Raises Unavailable for what is no object at all."""
+        try:
+            key = self._key(obj)
+            version = obj["metadata"]["resourceVersion"]
+        except (ValueError, LookupError, TypeError) as error:
+            raise Unavailable(f"{self._resource}: found an object without identity: {error}") from error
+        try:
+            return key, self._store.entry(self._decode(obj), version), None
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+            metrics.UNDECODABLE.labels(self._resource).inc()
+            self._log.error("object cannot be decoded, its last good state stays", key=str(key), error=str(error))
+            return key, None, str(error) or type(error).__name__
+
+    def _publish(self, change: Change[T]) -> None:
+        for handler in self._handlers:
+            self._deliver(handler, change)
+
+    def _deliver(self, handler: Handler[T], change: Change[T]) -> None:
+        try:
+            handler(change)
+        except Exception:  # noqa: BLE001 - one subscriber's fault must not stop the others from following
+            metrics.SUBSCRIBER_FAILURES.labels(self._resource).inc()
+            self._log.exception("subscriber failed", key=str(change.key))
+
+    def _touch(self) -> None:
+        self._contact = asyncio.get_running_loop().time()

@@ -1,0 +1,257 @@
+"""`LeaseElector`: at most one of many processes runs a body, agreed upon through a coordination.k8s.io/v1 Lease.
+
+Clocks of different machines are never compared: a foreign lease has expired when it has not changed for its duration,
+measured here. Never fences writes: a body that is cut off may finish the step it is in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from typing import Any, Final
+
+import structlog
+
+from kube.client import Client
+from kube.errors import AlreadyExists, Conflict, KubeError, NotFound
+from kube.resource import ResourceRef
+from kube.timestamp import micro_time_text, utc_now
+
+_log = structlog.get_logger(__name__)
+
+LEASES: Final = ResourceRef("coordination.k8s.io", "v1", "leases", "Lease")
+
+_JITTER: Final = 0.2
+
+
+class _Hold(Enum):
+    """What one attempt to hold the lease came to."""
+
+    OURS = auto()
+    FOREIGN = auto()
+    UNDECIDED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """The lease as last seen, and when (loop time) it was first seen in that state."""
+
+    manifest: Mapping[str, Any]
+    since: float
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return self.manifest.get("spec") or {}
+
+    @property
+    def holder(self) -> str:
+        return self.spec.get("holderIdentity") or ""
+
+
+class LeaseElector:
+    """Competes for one Lease under `identity`, which no other process may share.
+
+    A leader that cannot renew for `renew_deadline_s` stops its body; others take over after `lease_duration_s` without
+    a renewal. The difference is the time the body has to stop. Raises ValueError when the three do not fit together.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        name: str,
+        identity: str,
+        *,
+        lease_duration_s: float = 15.0,
+        renew_deadline_s: float = 10.0,
+        retry_period_s: float = 2.0,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        if not identity:
+            raise ValueError("identity: found an empty string, the lease needs one that is unique to this process")
+        if not lease_duration_s > renew_deadline_s > retry_period_s * (1 + _JITTER) > 0:
+            raise ValueError(
+                "lease_duration_s > renew_deadline_s > 1.2 * retry_period_s > 0 is required, "
+                f"found {lease_duration_s}, {renew_deadline_s}, {retry_period_s}"
+            )
+        self._client = client
+        self._namespace = namespace
+        self._name = name
+        self._identity = identity
+        self._lease_duration_s = lease_duration_s
+        self._renew_deadline_s = renew_deadline_s
+        self._retry_period_s = retry_period_s
+        self._clock = clock
+        self._observed: _Observed | None = None
+        self._log = _log.bind(lease=f"{namespace}/{name}", identity=identity)
+        self._leading = False
+        self._may_hold = False
+        self._renewed = 0.0
+
+    @property
+    def leading(self) -> bool:
+        """Whether the body may run now."""
+        return self._leading
+
+    @property
+    def leader(self) -> str:
+        """Identity of the holder as last seen; empty when there is none."""
+        return self._observed.holder if self._observed else ""
+
+    async def run(self, on_started: Callable[[], Awaitable[None]]) -> None:
+        """Run the body whenever we lead; returns when the body returns by itself, raises what it raises.
+
+        On loss the body is cancelled and awaited, then we compete again. When the body ends, or when we are cancelled,
+        the lease is released, so that another process need not wait for it to expire.
+        """
+        try:
+            while True:
+                await self._acquire()
+                self._log.info("became leader")
+                if await self._lead(on_started):
+                    return
+                self._log.warning("lost leadership")
+        finally:
+            await self._release()
+
+    async def _lead(self, on_started: Callable[[], Awaitable[None]]) -> bool:
+        """Whether the body ended by itself; False after it was stopped because the lease is lost."""
+        body = asyncio.ensure_future(_call(on_started))
+        renewal = asyncio.ensure_future(self._renew_until_lost())
+        self._leading = True
+        try:
+            await asyncio.wait({body, renewal}, return_when=asyncio.FIRST_COMPLETED)
+            if not body.done():
+                renewal.result()
+                return False
+            body.result()
+            return True
+        finally:
+            self._leading = False
+            await _stop(renewal)
+            await self._stop_body(body)
+
+    async def _acquire(self) -> None:
+        while True:
+            try:
+                if await self._try_hold() is _Hold.OURS:
+                    return
+            except KubeError as error:
+                self._report("competing for the lease failed", error)
+            await self._pause()
+
+    async def _renew_until_lost(self) -> None:
+        """Return once the lease is another process's, or has not been renewed for too long."""
+        while True:
+            await self._pause()
+            try:
+                async with asyncio.timeout_at(self._renewed + self._renew_deadline_s):
+                    if await self._try_hold() is _Hold.FOREIGN:
+                        return
+            except TimeoutError:
+                return
+            except KubeError as error:
+                self._report("renewing the lease failed", error)
+
+    async def _try_hold(self) -> _Hold:
+        """One attempt to take or renew the lease. Raises KubeError when the API gives no answer to go by."""
+        asked = asyncio.get_running_loop().time()
+        try:
+            lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
+        except NotFound:
+            lease = None
+        if lease is not None and not self._may_take(lease, asked):
+            return _Hold.FOREIGN
+        try:
+            self._may_hold = True
+            if lease is None:
+                written = await self._client.create(LEASES, self._claim(None))
+            else:
+                written = await self._client.update(LEASES, self._claim(lease))
+        except (AlreadyExists, Conflict):
+            return _Hold.UNDECIDED  # somebody else wrote at the same moment: look again
+        self._observed = _Observed(written, asked)
+        self._renewed = asked
+        return _Hold.OURS
+
+    def _may_take(self, lease: Mapping[str, Any], now: float) -> bool:
+        """Whether the lease is ours, free, or has not changed for its whole duration."""
+        if self._observed is None or self._observed.manifest != lease:
+            self._observed = _Observed(lease, now)
+        spec = self._observed.spec
+        if self._observed.holder in ("", self._identity):
+            return True
+        duration_s = float(spec.get("leaseDurationSeconds") or self._lease_duration_s)
+        return now >= self._observed.since + duration_s
+
+    def _claim(self, lease: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The lease with us as its holder, now."""
+        now = micro_time_text(self._clock())
+        old: Mapping[str, Any] = (lease or {}).get("spec") or {}
+        spec = {
+            "leaseTransitions": 0,
+            "acquireTime": now,
+            **old,
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": math.ceil(self._lease_duration_s),
+            "renewTime": now,
+        }
+        if lease is not None and old.get("holderIdentity") != self._identity:
+            spec |= {"acquireTime": now, "leaseTransitions": (old.get("leaseTransitions") or 0) + 1}
+        return {**(lease or self._blank()), "spec": spec}
+
+    def _blank(self) -> dict[str, Any]:
+        return {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"namespace": self._namespace, "name": self._name},
+        }
+
+    async def _release(self) -> None:
+        """Give the lease back if it is ours; a failure only means that others wait until it expires."""
+        if not self._may_hold:
+            return
+        try:
+            async with asyncio.timeout(self._retry_period_s):
+                lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
+                spec = lease.get("spec") or {}
+                if spec.get("holderIdentity") == self._identity:
+                    now = micro_time_text(self._clock())
+                    freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now}
+                    await self._client.update(LEASES, {**lease, "spec": freed})
+                    self._log.info("released the lease")
+            self._may_hold = False
+        except (KubeError, TimeoutError) as error:
+            self._log.warning("releasing the lease failed", error=type(error).__name__)
+
+    async def _stop_body(self, body: asyncio.Future[None]) -> None:
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        await _stop(body)
+        if (took_s := loop.time() - started) > self._lease_duration_s - self._renew_deadline_s:
+            self._log.error("body stopped too late, another leader may have started", took_s=round(took_s, 3))
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(self._retry_period_s * random.uniform(1.0, 1.0 + _JITTER))
+
+    def _report(self, message: str, error: KubeError) -> None:
+        self._log.warning(message, error=type(error).__name__, message=error.message)
+
+
+async def _call(function: Callable[[], Awaitable[None]]) -> None:
+    await function()
+
+
+async def _stop(task: asyncio.Future[None]) -> None:
+    """Cancel and wait; what the task raises while it ends is logged, since its own outcome no longer counts."""
+    if task.done():
+        return
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("task failed while stopping", exc_info=error)

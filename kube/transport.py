@@ -1,0 +1,162 @@
+"""One pooled HTTP session to one API server: bytes out, bytes in, every failure as a KubeError.
+
+Knows paths, queries, media types and timeouts. Never decodes a body and never retries, save once after renewed
+credentials.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import aiohttp
+import structlog
+from yarl import URL
+
+from kube import errors
+from kube.access import Access
+
+_log = structlog.get_logger(__name__)
+
+Query = Mapping[str, str]
+
+CONNECT_TIMEOUT_S: Final = 10.0
+_KEEP_ALIVE_IDLE_S: Final = 30
+_KEEP_ALIVE_INTERVAL_S: Final = 10
+_KEEP_ALIVE_PROBES: Final = 3
+
+
+class Transport:
+    """Owns the session; at most `connections` requests and watches are open at once, further ones wait."""
+
+    def __init__(self, access: Access, *, connections: int, user_agent: str) -> None:
+        self._access = access
+        self._base = access.url.rstrip("/")
+        self._renewal: asyncio.Task[bool] | None = None
+        self._warned: set[str] = set()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=connections, ssl=access.ssl_context or True, socket_factory=_keep_alive_socket
+            ),
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": user_agent},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+        )
+        self._options: dict[str, Any] = {"allow_redirects": False}
+        if access.tls_server_name:
+            self._options["server_hostname"] = access.tls_server_name
+        if access.proxy:
+            self._options |= {"proxy": access.proxy, "proxy_headers": access.proxy_headers}
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        *,
+        timeout_s: float,
+        body: bytes | None = None,
+        media_type: str | None = None,
+    ) -> bytes:
+        """The body of a successful answer. Raises KubeError."""
+        timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
+        async with self._open(method, path, query, timeout, body, media_type) as response:
+            return await response.read()
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, query: Query, *, timeout_s: float, idle_timeout_s: float
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The body of a successful GET in the pieces in which it arrives; ends quietly when the server ends it.
+
+        Raises KubeError, also while iterating: Unavailable when nothing arrives for `idle_timeout_s`, when the whole
+        takes longer than `timeout_s`, or when the connection breaks.
+        """
+        timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S, sock_read=idle_timeout_s)
+        async with self._open("GET", path, query, timeout, None, None) as response:
+            yield response.content.iter_any()
+
+    @asynccontextmanager
+    async def _open(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        timeout: aiohttp.ClientTimeout,
+        body: bytes | None,
+        media_type: str | None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        url = URL(f"{self._base}{path}?{urlencode(query)}" if query else self._base + path, encoded=True)
+        headers = {"Content-Type": media_type} if media_type else {}
+        try:
+            response = await self._send(method, url, headers, body, timeout)
+            async with response:
+                await self._judge(response)
+                yield response
+        except (aiohttp.ClientError, OSError) as error:  # OSError includes TimeoutError
+            raise errors.from_transport(error, f"{method} {self._base}{path}") from error
+
+    async def _send(
+        self, method: str, url: URL, headers: dict[str, str], body: bytes | None, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        """Send, and once more when the credentials were refused and there are newer ones."""
+        used = await self._access.authorization()
+        response = await self._send_as(used, method, url, headers, body, timeout)
+        if response.status != HTTPStatus.UNAUTHORIZED or not await self._renewed(used):
+            return response
+        response.release()
+        return await self._send_as(await self._access.authorization(), method, url, headers, body, timeout)
+
+    async def _send_as(
+        self,
+        authorization: str | None,
+        method: str,
+        url: URL,
+        headers: dict[str, str],
+        body: bytes | None,
+        timeout: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
+        if authorization:
+            headers = {**headers, "Authorization": authorization}
+        return await self._session.request(method, url, headers=headers, data=body, timeout=timeout, **self._options)
+
+    async def _renewed(self, refused: str | None) -> bool:
+        """Whether there are other credentials than the refused ones; renews once for all that ask meanwhile."""
+        if await self._access.authorization() != refused:
+            return True
+        if self._renewal is None or self._renewal.done():
+            self._renewal = asyncio.ensure_future(self._access.renew())
+        return await asyncio.shield(self._renewal)
+
+    async def _judge(self, response: aiohttp.ClientResponse) -> None:
+        for warning in response.headers.getall("Warning", ()):
+            self._warn(warning)
+        if response.status >= HTTPStatus.MULTIPLE_CHOICES:
+            body = await response.read()
+            raise errors.from_response(response.status, body, response.headers.get("Retry-After"))
+
+    def _warn(self, text: str) -> None:
+        """Log a server's warning (RFC 7234 section 5.5, as Kubernetes uses it) the first time it is seen."""
+        if text not in self._warned and len(self._warned) < 1000:
+            self._warned.add(text)
+            _log.warning("api server warns", text=text)
+
+
+def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
+    """A socket that notices within about a minute that its peer has vanished, while a watch waits in silence."""
+    family, kind, protocol, _, _ = address
+    connection = socket.socket(family, kind, protocol)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEEP_ALIVE_IDLE_S)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _KEEP_ALIVE_INTERVAL_S)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _KEEP_ALIVE_PROBES)
+    return connection
