@@ -1,0 +1,167 @@
+"""What core writes: finalizers of claims, the ledger's parts, claim statuses.
+
+Owns the order of writes. Never decides: it carries out a composition, and every write names the version that it was decided on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from typing import Any, Final
+
+from controllers.api.group import (
+    CORE_FINALIZER,
+    PROVIDER_FINALIZER,
+    RECONCILE_REQUEST,
+    RECORD_SETS,
+    ZONE_UNITS,
+    ZONES,
+)
+from controllers.api.patch import diff, guard
+from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
+from controllers.core.compose import Composition
+from controllers.core.expectation import Expectations
+from controllers.core.inputs import ZoneInputs
+from kube.client import Client
+from kube.errors import NotFound
+from kube.object import ObjectKey, ObjectMeta
+from kube.resource import ResourceRef
+from zonemodel.model import Model
+
+PARALLEL_WRITES: Final = 16
+
+
+class LedgerWriter:
+    """Writes on behalf of the composer through one client."""
+
+    def __init__(self, client: Client, expectations: Expectations) -> None:
+        self._client = client
+        self._expectations = expectations
+
+    async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
+        """Put the finalizer on every claim whose records are about to stand in the ledger; raises when one cannot be held."""
+        writes = []
+        if composition.hold_zone and inputs.zone is not None and not inputs.zone.meta.deleting:
+            writes.append(self._hold(ZONES, inputs.zone.meta))
+        writes += [
+            self._hold(RECORD_SETS, claim.meta)
+            for claim in inputs.record_sets
+            if claim.key in composition.hold and not claim.meta.deleting
+        ]
+        await in_parallel(writes)
+
+    async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
+        """Take the finalizer off deleting claims that nothing stands in the ledger for."""
+        writes = [
+            self._release(RECORD_SETS, claim.meta)
+            for claim in inputs.record_sets
+            if claim.meta.deleting and claim.key not in composition.hold
+        ]
+        if inputs.zone is not None and inputs.zone.meta.deleting and not composition.hold_zone:
+            writes.append(self._release(ZONES, inputs.zone.meta))
+        await in_parallel(writes)
+
+    async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> None:
+        """Bring the parts of the ledger to what was composed: first those that hold items, then those that are empty now."""
+        existing = {unit.spec.part: unit for unit in inputs.units}
+        for part, spec in (composition.parts or {}).items():
+            unit = existing.get(part)
+            if unit is None:
+                await self._create(inputs, part, spec)
+            elif unit.spec != spec:
+                await self._change(inputs.key, unit, spec)
+        for unit in inputs.units:
+            emptied = composition.parts is not None and unit.spec.part not in composition.parts
+            if (emptied or composition.delete_units) and not unit.meta.deleting:
+                await self._delete(inputs.key, unit)
+            elif unit.meta.deleting and PROVIDER_FINALIZER not in unit.meta.finalizers:
+                await self._release(ZONE_UNITS, unit.meta)
+        await self._forward_request(inputs)
+
+    async def write_status(self, ref: ResourceRef, key: ObjectKey, status: Model) -> None:
+        """Replace a claim's status; a claim that has gone meanwhile needs none."""
+        try:
+            await self._client.patch_merge(
+                ref, {"status": status.dump()}, name=key.name, namespace=key.namespace, subresource="status"
+            )
+        except NotFound:
+            return
+
+    async def _create(self, inputs: ZoneInputs, part: int, spec: ZoneUnitSpec) -> None:
+        name = part_name(inputs.key.name, part)
+        metadata: dict[str, Any] = {"namespace": inputs.key.namespace, "name": name, "finalizers": [CORE_FINALIZER]}
+        if part == 0 and (request := _request_of(inputs)) is not None:
+            metadata["annotations"] = {RECONCILE_REQUEST: request}
+        manifest = {
+            "apiVersion": ZONE_UNITS.api_version,
+            "kind": ZONE_UNITS.kind,
+            "metadata": metadata,
+            "spec": spec.dump(),
+        }
+        await self._client.create(ZONE_UNITS, manifest)
+        self._expectations.wrote(inputs.key, ObjectKey(inputs.key.namespace, name), "")
+
+    async def _change(self, zone: ObjectKey, unit: ZoneUnit, spec: ZoneUnitSpec) -> None:
+        operations = [guard(unit.meta.resource_version)]
+        if CORE_FINALIZER not in unit.meta.finalizers:
+            operations.append(
+                {"op": "add", "path": "/metadata/finalizers", "value": [*unit.meta.finalizers, CORE_FINALIZER]}
+            )
+        operations += diff(unit.spec, spec, "/spec")
+        await self._client.patch_json(ZONE_UNITS, operations, name=unit.meta.name, namespace=unit.meta.namespace)
+        self._expectations.wrote(zone, unit.key, unit.meta.resource_version)
+
+    async def _delete(self, zone: ObjectKey, unit: ZoneUnit) -> None:
+        try:
+            await self._client.delete(
+                ZONE_UNITS,
+                name=unit.meta.name,
+                namespace=unit.meta.namespace,
+                uid=unit.meta.uid,
+                resource_version=unit.meta.resource_version,
+            )
+        except NotFound:
+            return
+        self._expectations.wrote(zone, unit.key, unit.meta.resource_version)
+
+    async def _forward_request(self, inputs: ZoneInputs) -> None:
+        """Copy the Zone's reconcile request to part 0, where the provider looks for it."""
+        request = _request_of(inputs)
+        unit = next((unit for unit in inputs.units if unit.spec.part == 0), None)
+        if request is None or unit is None or unit.meta.annotations.get(RECONCILE_REQUEST) == request:
+            return
+        patch = {"metadata": {"annotations": {RECONCILE_REQUEST: request}}}
+        await self._client.patch_merge(ZONE_UNITS, patch, name=unit.meta.name, namespace=unit.meta.namespace)
+
+    async def _hold(self, ref: ResourceRef, meta: ObjectMeta) -> None:
+        if CORE_FINALIZER not in meta.finalizers:
+            await self._set_finalizers(ref, meta, [*meta.finalizers, CORE_FINALIZER])
+
+    async def _release(self, ref: ResourceRef, meta: ObjectMeta) -> None:
+        if CORE_FINALIZER in meta.finalizers:
+            try:
+                await self._set_finalizers(ref, meta, [each for each in meta.finalizers if each != CORE_FINALIZER])
+            except NotFound:
+                return
+
+    async def _set_finalizers(self, ref: ResourceRef, meta: ObjectMeta, finalizers: list[str]) -> None:
+        patch = {"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}}
+        await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
+
+
+async def in_parallel(writes: Iterable[Awaitable[None]]) -> None:
+    """Run every write, a bounded number at a time; raises the first failure once all have ended."""
+    free = asyncio.Semaphore(PARALLEL_WRITES)
+
+    async def run(write: Awaitable[None]) -> None:
+        async with free:
+            await write
+
+    results = await asyncio.gather(*(run(write) for write in writes), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def _request_of(inputs: ZoneInputs) -> str | None:
+    return inputs.zone.meta.annotations.get(RECONCILE_REQUEST) if inputs.zone is not None else None

@@ -1,0 +1,181 @@
+"""The composer as a controller: one key is one zone, whatever of it changed.
+
+Owns the event mapping and the order gather, compose, write, project. Never judges a claim itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Final, TypeVar
+
+from controllers.api.condition import Condition, ConditionStatus
+from controllers.api.group import RECORD_SETS, ZONES
+from controllers.api.provider import Provider
+from controllers.api.record_set import RecordSet
+from controllers.api.zone import Zone
+from controllers.api.zone_class import ZoneClass
+from controllers.api.zone_unit import ZoneUnit
+from controllers.core.apply import LedgerWriter, in_parallel
+from controllers.core.compose import Composition, compose
+from controllers.core.expectation import Expectations
+from controllers.core.inputs import (
+    CLASS_INDEX,
+    PROVIDER_INDEX,
+    CoreInformers,
+    ZoneInputs,
+    gather,
+    zone_key_of,
+)
+from controllers.core.ledger import Ledger
+from controllers.core.projection import Projected, changed_conditions, project_record_set, project_zone
+from controllers.runtime.controller import Controller, Requeue
+from controllers.runtime.recorder import EventRecorder, EventType
+from kube.client import Client
+from kube.object import ObjectKey, ObjectMeta, ObjectReference
+from kube.resource import ResourceRef
+from kube.store import Change
+from kube.timestamp import time_text, utc_now
+
+PROVISIONAL_AFTER_S: Final = 1.0
+SETTLE_S: Final = 2.0
+T = TypeVar("T")
+
+
+class Composer:
+    """Composes zones and projects results; `controller` is what the manager runs."""
+
+    def __init__(
+        self,
+        client: Client,
+        informers: CoreInformers,
+        recorder: EventRecorder,
+        *,
+        wall_clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._informers = informers
+        self._recorder = recorder
+        self._wall_clock = wall_clock
+        self._clock = clock
+        self._expectations = Expectations(clock)
+        self._writer = LedgerWriter(client, self._expectations)
+        self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
+        self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
+        self._subscribe()
+
+    async def reconcile(self, key: ObjectKey) -> Requeue | None:
+        """Bring one zone's ledger and statuses to what its claims say."""
+        inputs = gather(self._informers, key)
+        if not self._expectations.are_met(key, inputs.units):
+            return Requeue(PROVISIONAL_AFTER_S)
+        composition = compose(inputs)
+        await self._writer.hold_claims(inputs, composition)
+        await self._writer.write_ledger(inputs, composition)
+        await self._writer.release_claims(inputs, composition)
+        return await self._project(inputs, composition)
+
+    async def _project(self, inputs: ZoneInputs, composition: Composition) -> Requeue | None:
+        """Write the statuses that changed; what is only on its way is written when it takes long."""
+        writes = []
+        waiting: dict[tuple[str, ObjectKey], float] = {}
+        since = self._provisional.get(inputs.key, {})
+        now = self._clock()
+        for ref, claim, projected in self._projections(inputs, composition):
+            if projected.status == claim.status:
+                continue
+            mark = (ref.kind, claim.key)
+            if projected.provisional:
+                waiting[mark] = since.get(mark, now)
+                if now - waiting[mark] < PROVISIONAL_AFTER_S:
+                    continue
+            writes.append(self._write_status(ref, claim, projected, inputs.key))
+        if waiting:
+            self._provisional[inputs.key] = waiting
+        else:
+            self._provisional.pop(inputs.key, None)
+        await in_parallel(writes)
+        return Requeue(PROVISIONAL_AFTER_S) if waiting else None
+
+    def _projections(
+        self, inputs: ZoneInputs, composition: Composition
+    ) -> Iterator[tuple[ResourceRef, Zone | RecordSet, Projected]]:
+        now = time_text(self._wall_clock())
+        ledger = Ledger.of(inputs.units)
+        if inputs.zone is not None:
+            remaining = ledger.items.keys() & {claim.key for claim in inputs.record_sets}
+            yield ZONES, inputs.zone, project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now)
+        for claim in inputs.record_sets:
+            verdict = composition.record_verdicts.get(claim.key)
+            if verdict is not None:
+                item, result = ledger.items.get(claim.key), ledger.results.get(claim.key)
+                yield RECORD_SETS, claim, project_record_set(claim, inputs.key, verdict, item, result, now)
+
+    async def _write_status(
+        self, ref: ResourceRef, claim: Zone | RecordSet, projected: Projected, zone: ObjectKey
+    ) -> None:
+        await self._writer.write_status(ref, claim.key, projected.status)
+        about = ObjectReference.of(ref, claim.meta)
+        related = _zone_reference(zone) if ref is RECORD_SETS else None
+        for condition in changed_conditions(claim.status.conditions, projected.status.conditions):
+            self._recorder.event(about, _event_type(condition), condition.reason, condition.message, related)
+
+    def _subscribe(self) -> None:
+        informers, enqueue = self._informers, self.controller.enqueue
+
+        def follow(keys: Callable[[Change[T]], Iterator[ObjectKey]]) -> Callable[[Change[T]], None]:
+            def handle(change: Change[T]) -> None:
+                for key in keys(change):
+                    enqueue(key)
+
+            return handle
+
+        informers.zones.subscribe(follow(keys_for_zone))
+        informers.record_sets.subscribe(follow(keys_for_record_set))
+        informers.zone_units.subscribe(follow(keys_for_zone_unit))
+        informers.zone_classes.subscribe(follow(self._keys_for_zone_class))
+        informers.providers.subscribe(follow(self._keys_for_provider))
+        informers.namespaces.subscribe(follow(self._keys_for_namespace))
+
+    def _keys_for_zone_class(self, change: Change[ZoneClass]) -> Iterator[ObjectKey]:
+        yield from self._informers.zones.keys_by_index(CLASS_INDEX, change.key)
+
+    def _keys_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
+        yield from self._informers.zones.keys_by_index(PROVIDER_INDEX, change.key.name)
+
+    def _keys_for_namespace(self, change: Change[ObjectMeta]) -> Iterator[ObjectKey]:
+        if change.old is not None and change.new is not None and change.old.labels == change.new.labels:
+            return
+        namespace = change.key.name
+        yield from (key for key, _ in self._informers.zones.items() if key.namespace == namespace)
+        yield from {
+            zone_key_of(claim) for key, claim in self._informers.record_sets.items() if key.namespace == namespace
+        }
+
+
+def keys_for_zone(change: Change[Zone]) -> Iterator[ObjectKey]:
+    """The zone itself."""
+    yield change.key
+
+
+def keys_for_record_set(change: Change[RecordSet]) -> Iterator[ObjectKey]:
+    """The zones that the claim names, before and after the change."""
+    yield from {zone_key_of(claim) for claim in _sides(change)}
+
+
+def keys_for_zone_unit(change: Change[ZoneUnit]) -> Iterator[ObjectKey]:
+    """The zone that the part belongs to."""
+    yield from {unit.spec.zone.ref.key for unit in _sides(change)}
+
+
+def _sides(change: Change[T]) -> list[T]:
+    return [side for side in (change.old, change.new) if side is not None]
+
+
+def _zone_reference(zone: ObjectKey) -> ObjectReference:
+    return ObjectReference(ZONES.api_version, ZONES.kind, zone.namespace, zone.name)
+
+
+def _event_type(condition: Condition) -> EventType:
+    return EventType.NORMAL if condition.status is not ConditionStatus.FALSE else EventType.WARNING

@@ -1,0 +1,81 @@
+"""Who may use what across namespaces: `allowedZones` of a class, `allowedRecordSets` of a zone.
+
+Patterns come from tenants and are evaluated by RE2, which is linear in its input. Messages are coarse on purpose: they never
+carry selectors, labels, patterns or positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+import re2
+
+from controllers.api.reason import Reason
+from controllers.api.record_set import RecordSet
+from controllers.api.reference import selects
+from controllers.api.zone import AllowedRecordSets, RecordGrant, Zone
+from controllers.api.zone_class import NamespacesFrom, ZoneClass
+from controllers.core.verdict import ACCEPTED, Verdict, refused
+
+NAMESPACE_DENIED: Final = "RecordSet namespace is not allowed by the referenced Zone."
+NAME_DENIED: Final = "RecordSet name is not allowed by the referenced Zone."
+TYPE_DENIED: Final = "RecordSet type is not allowed for this RecordSet name by the referenced Zone."
+CLASS_DENIED: Final = "Zone namespace is not allowed by the referenced ZoneClass."
+PATTERN_MEMORY_BYTES: Final = 1 << 20
+
+
+def judge_zone_grant(zone: Zone, zone_class: ZoneClass, labels: Mapping[str, str]) -> Verdict:
+    """Say whether the class lets Zones of this namespace in; `labels` are those of the Zone's namespace."""
+    allowed = zone_class.spec.allowed_zones.namespaces
+    match allowed.from_:
+        case NamespacesFrom.ALL:
+            return ACCEPTED
+        case NamespacesFrom.SAME:
+            granted = zone.meta.namespace == zone_class.meta.namespace
+        case NamespacesFrom.SELECTOR:
+            granted = allowed.selector is not None and selects(allowed.selector, labels)
+    return ACCEPTED if granted else refused(Reason.NOT_ALLOWED_BY_ZONE_CLASS, CLASS_DENIED)
+
+
+def judge_record_set_grant(claim: RecordSet, zone: Zone, labels: Mapping[str, str]) -> Verdict:
+    """Say whether the Zone lets this RecordSet in; its own namespace needs no grant. `labels` are those of the claim's namespace."""
+    if claim.meta.namespace == zone.meta.namespace:
+        return ACCEPTED
+    grants = [grant for grant in zone.spec.allowed_record_sets if _speaks_to(grant, labels)]
+    if not grants:
+        return refused(Reason.NOT_ALLOWED_BY_ZONE, NAMESPACE_DENIED)
+    named = [record for grant in grants for record in grant.records if _covers_name(record, claim.spec.name)]
+    if not named:
+        return refused(Reason.NOT_ALLOWED_BY_ZONE, NAME_DENIED)
+    if not any(claim.spec.type in record.types for record in named):
+        return refused(Reason.NOT_ALLOWED_BY_ZONE, TYPE_DENIED)
+    return ACCEPTED
+
+
+def _speaks_to(grant: AllowedRecordSets, labels: Mapping[str, str]) -> bool:
+    selector = grant.namespaces.selector
+    empty = not selector.match_labels and not selector.match_expressions
+    return not empty and selects(selector, labels)
+
+
+def _covers_name(record: RecordGrant, name: str) -> bool:
+    return _full_match(record.name.pattern, name)
+
+
+def _full_match(pattern: str, name: str) -> bool:
+    compiled = _compile(pattern)
+    return compiled is not None and compiled.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compile(pattern: str) -> re2._Regexp | None:
+    """Return the compiled pattern, or None (which grants nothing) for one that RE2 refuses."""
+    options = re2.Options()
+    options.max_mem = PATTERN_MEMORY_BYTES
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None

@@ -1,0 +1,91 @@
+"""Everything that the composition of one zone looks at, read at one moment.
+
+Owns gathering from informers. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from controllers.api.provider import Provider
+from controllers.api.record_set import RecordSet
+from controllers.api.zone import Zone
+from controllers.api.zone_class import ZoneClass
+from controllers.api.zone_unit import ZoneUnit
+from kube.informer import Informer
+from kube.object import ObjectKey, ObjectMeta
+
+ZONE_INDEX: Final = "zone"
+CLASS_INDEX: Final = "zone_class"
+PROVIDER_INDEX: Final = "provider"
+NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneInputs:
+    """One zone's claims, ledger and surroundings; `units` are ordered by part number."""
+
+    key: ObjectKey
+    zone: Zone | None
+    zone_class: ZoneClass | None
+    provider: Provider | None
+    record_sets: tuple[RecordSet, ...]
+    units: tuple[ZoneUnit, ...]
+    namespace_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def labels_of(self, namespace: str) -> Mapping[str, str]:
+        """Return the labels of a namespace, none for one that was not seen."""
+        return self.namespace_labels.get(namespace, NO_LABELS)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreInformers:
+    """The caches that core reads; the manager builds and runs them."""
+
+    providers: Informer[Provider]
+    zone_classes: Informer[ZoneClass]
+    zones: Informer[Zone]
+    record_sets: Informer[RecordSet]
+    zone_units: Informer[ZoneUnit]
+    namespaces: Informer[ObjectMeta]
+
+    def register_indexes(self) -> None:
+        """Add the indexes that gathering and event mapping need; call before the informers run."""
+        self.record_sets.add_index(ZONE_INDEX, lambda claim: (zone_key_of(claim),))
+        self.zone_units.add_index(ZONE_INDEX, lambda unit: (unit.spec.zone.ref.key,))
+        self.zones.add_index(CLASS_INDEX, lambda zone: (class_key_of(zone),))
+        self.zones.add_index(PROVIDER_INDEX, lambda zone: (zone.spec.provider.name,))
+
+
+def zone_key_of(claim: RecordSet) -> ObjectKey:
+    """Return the key of the Zone that a RecordSet names."""
+    return claim.spec.zone_ref.key_from(claim.meta.namespace)
+
+
+def class_key_of(zone: Zone) -> ObjectKey:
+    """Return the key of the ZoneClass that a Zone names."""
+    return zone.spec.zone_class_ref.key_from(zone.meta.namespace)
+
+
+def gather(informers: CoreInformers, key: ObjectKey) -> ZoneInputs:
+    """Return the inputs of one zone from the caches."""
+    zone = informers.zones.get(key)
+    record_sets = tuple(informers.record_sets.by_index(ZONE_INDEX, key))
+    units = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
+    return ZoneInputs(
+        key=key,
+        zone=zone,
+        zone_class=informers.zone_classes.get(class_key_of(zone)) if zone else None,
+        provider=informers.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None,
+        record_sets=record_sets,
+        units=tuple(units),
+        namespace_labels=_labels(informers, {key.namespace, *(claim.meta.namespace for claim in record_sets)}),
+    )
+
+
+def _labels(informers: CoreInformers, namespaces: Iterable[str]) -> dict[str, Mapping[str, str]]:
+    found = {name: informers.namespaces.get(ObjectKey("", name)) for name in namespaces}
+    return {name: meta.labels for name, meta in found.items() if meta is not None}

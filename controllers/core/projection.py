@@ -1,0 +1,155 @@
+"""The providers' results, put back onto the claims.
+
+A result counts only for the generation it was made for; status, reason and message go over unchanged, an empty message too. Public
+provider data goes over, private state never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from controllers.api.condition import Condition, ConditionStatus, ConditionType, find_condition, merge_conditions
+from controllers.api.reason import Reason
+from controllers.api.record_set import RecordSet, RecordSetStatus, RecordSetZoneStatus
+from controllers.api.reference import FullRef
+from controllers.api.zone import ProviderData, Zone, ZoneStatus
+from controllers.api.zone_unit import PrivateProviderData, UnitRecordSet, UnitRecordSetStatus, ZoneUnit
+from controllers.core.verdict import Verdict, waiting
+from kube.object import ObjectKey
+
+AWAITING: Final = waiting(Reason.RECONCILING, "Waiting for the provider.")
+NAMED_CLAIMS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """A claim's next status; `provisional` while it only says that something is on its way."""
+
+    status: ZoneStatus | RecordSetStatus
+    provisional: bool
+
+
+def project_record_set(
+    claim: RecordSet,
+    zone_key: ObjectKey,
+    verdict: Verdict,
+    item: UnitRecordSet | None,
+    result: UnitRecordSetStatus | None,
+    now: str,
+) -> Projected:
+    """Return the next status of a RecordSet; `item` is what stands in the ledger and `result` what the provider says of it."""
+    generation = claim.meta.generation
+    current = item is not None and result is not None and result.observed_generation == item.observed_generation
+    fresh = current and item is not None and item.observed_generation == generation
+    results = result.conditions if result is not None and fresh else ()
+    accepted = _accepted(verdict, results, generation)
+    programmed = (
+        None if item is None and not verdict.accepted else _carried(results, ConditionType.PROGRAMMED, generation)
+    )
+    wanted = [each for each in (accepted, programmed) if each is not None]
+    before = (
+        claim.status.conditions
+        if programmed is not None
+        else _without(claim.status.conditions, ConditionType.PROGRAMMED)
+    )
+    data = _public(result.provider) if result is not None and current else claim.status.provider
+    status = RecordSetStatus(
+        observed_generation=generation,
+        zone=RecordSetZoneStatus(ref=FullRef(namespace=zone_key.namespace, name=zone_key.name)),
+        provider=data if item is not None else None,
+        conditions=merge_conditions(before, wanted, now),
+    )
+    return Projected(status, provisional=_is_provisional(wanted))
+
+
+def project_zone(
+    zone: Zone,
+    verdict: Verdict | None,
+    units: Sequence[ZoneUnit],
+    remaining: Iterable[ObjectKey],
+    now: str,
+) -> Projected:
+    """Return the next status of a Zone; `remaining` are the claims that its deletion waits for."""
+    generation = zone.meta.generation
+    unit = units[0] if units else None
+    results: tuple[Condition, ...] = ()
+    if unit is not None and unit.status.zone is not None and unit.spec.zone.observed_generation == generation:
+        composed = unit.spec.zone.observed_generation
+        results = tuple(each for each in unit.status.zone.conditions if each.observed_generation == composed)
+    wanted: list[Condition] = []
+    if verdict is not None:
+        wanted.append(_accepted(verdict, results, generation))
+    if zone.meta.deleting:
+        wanted.append(_leaving(zone, remaining, results))
+    elif unit is not None or (verdict is not None and verdict.accepted):
+        wanted.append(_carried(results, ConditionType.PROGRAMMED, generation))
+    facts = unit.status.zone if unit is not None and results else None
+    status = ZoneStatus(
+        observed_generation=generation,
+        conditions=merge_conditions(zone.status.conditions, wanted, now),
+        name_servers=facts.name_servers if facts is not None else zone.status.name_servers,
+        provider=_public(facts.provider) if facts is not None else zone.status.provider,
+    )
+    return Projected(status, provisional=_is_provisional(wanted))
+
+
+def _accepted(verdict: Verdict, results: Iterable[Condition], generation: int) -> Condition:
+    if verdict.accepted:
+        return _carried(results, ConditionType.ACCEPTED, generation)
+    return _condition(ConditionType.ACCEPTED, verdict, generation)
+
+
+def _carried(results: Iterable[Condition], kind: ConditionType, generation: int) -> Condition:
+    found = find_condition(results, kind)
+    if found is None:
+        return _condition(kind, AWAITING, generation)
+    return found.model_copy(update={"observed_generation": generation})
+
+
+def _leaving(zone: Zone, remaining: Iterable[ObjectKey], results: Iterable[Condition]) -> Condition:
+    keys = sorted(remaining)
+    if not keys:
+        found = find_condition(results, ConditionType.PROGRAMMED)
+        if found is not None and found.status is ConditionStatus.FALSE:
+            return found.model_copy(update={"observed_generation": zone.meta.generation})
+        message = "Waiting for the provider to clean up."
+    else:
+        named = ", ".join(str(key) for key in keys[:NAMED_CLAIMS])
+        more = f" and {len(keys) - NAMED_CLAIMS} more" if len(keys) > NAMED_CLAIMS else ""
+        message = f"Waiting for {len(keys)} RecordSets to be deleted: {named}{more}."
+    verdict = Verdict(ConditionStatus.FALSE, Reason.PROVIDER_CHANGE_PENDING, message)
+    return _condition(ConditionType.PROGRAMMED, verdict, zone.meta.generation)
+
+
+def _condition(kind: ConditionType, verdict: Verdict, generation: int) -> Condition:
+    return Condition(
+        type=kind,
+        status=verdict.status,
+        observed_generation=generation,
+        reason=verdict.reason,
+        message=verdict.message,
+    )
+
+
+def _public(provider: PrivateProviderData | None) -> ProviderData | None:
+    return ProviderData(data=provider.data) if provider is not None and provider.data is not None else None
+
+
+def _without(conditions: Iterable[Condition], kind: ConditionType) -> list[Condition]:
+    return [each for each in conditions if each.type != kind]
+
+
+def _is_provisional(wanted: Iterable[Condition]) -> bool:
+    return any(each.reason == Reason.RECONCILING and each.message == AWAITING.message for each in wanted)
+
+
+def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> list[Condition]:
+    """Return the conditions of `new` whose status or reason differs from the one in `old`."""
+    before: Mapping[str, Condition] = {each.type: each for each in old}
+    return [
+        each
+        for each in new
+        if each.type not in before or (before[each.type].status, before[each.type].reason) != (each.status, each.reason)
+    ]
