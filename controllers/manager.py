@@ -1,0 +1,93 @@
+"""The manager: caches, controllers and leader election of one process.
+
+Owns what runs together and in which order it starts. Never decides anything about a zone. Admission is active in every process,
+controllers only in the one that holds the Lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from controllers.api.group import (
+    ENDPOINT_SLICES,
+    HOSTED_ZONES,
+    NAMESPACES,
+    PROVIDERS,
+    RECORD_SETS,
+    ZONE_CLASSES,
+    ZONE_UNITS,
+    ZONES,
+)
+from controllers.api.provider import parse_provider
+from controllers.api.record_set import parse_record_set
+from controllers.api.zone import parse_zone
+from controllers.api.zone_class import parse_zone_class
+from controllers.api.zone_unit import parse_zone_unit
+from controllers.core.controller import Composer
+from controllers.core.inputs import CoreInformers
+from controllers.runtime.controller import Controller
+from controllers.runtime.recorder import EventRecorder
+from kube.client import Client
+from kube.informer import Informer
+from kube.lease import LeaseElector
+from kube.object import ObjectMeta
+
+_log = structlog.get_logger(__name__)
+
+LEASE_NAME: Final = "dns-api-manager"
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerConfig:
+    """What the manager runs and as whom; `identity` is unique to the process, `namespace` is where the Lease stands."""
+
+    identity: str
+    namespace: str = "dns-api-system"
+
+
+class Manager:
+    """Runs the controllers on one API server until cancelled."""
+
+    def __init__(self, client: Client, config: ManagerConfig) -> None:
+        self._client = client
+        self._config = config
+        self.informers = CoreInformers(
+            providers=Informer(client, PROVIDERS, parse_provider),
+            zone_classes=Informer(client, ZONE_CLASSES, parse_zone_class),
+            zones=Informer(client, ZONES, parse_zone),
+            record_sets=Informer(client, RECORD_SETS, parse_record_set),
+            zone_units=Informer(client, ZONE_UNITS, parse_zone_unit),
+            namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
+        )
+        self.informers.register_indexes()
+        self._recorder = EventRecorder(client, "dns-api-core", instance=config.identity)
+
+    async def run(self) -> None:
+        """Follow the API, compete for the Lease, and run the controllers while leading."""
+        elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
+        async with asyncio.TaskGroup() as tasks:
+            for informer in self._all_informers():
+                tasks.create_task(informer.run())
+            tasks.create_task(self._recorder.run())
+            await self._synced()
+            await elector.run(self._lead)
+
+    async def _lead(self) -> None:
+        composer = Composer(self._client, self.informers, self._recorder)
+        async with asyncio.TaskGroup() as tasks:
+            for controller in (composer.controller,):
+                tasks.create_task(controller.run())
+
+    async def _synced(self) -> None:
+        for informer in self._all_informers():
+            await informer.synced.wait()
+        _log.info("caches are complete")
+
+    def _all_informers(self) -> tuple[Informer[Any], ...]:
+        core = self.informers
+        return (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
