@@ -29,6 +29,8 @@ class WriteOptions:
     """How a create, update or patch is carried out; `manager` names the field manager."""
 
     manager: str
+    manager_given: bool = True
+    """False when the manager is only guessed from the User-Agent."""
     dry_run: bool = False
     force: bool = False
     field_validation: FieldValidation = FieldValidation.WARN
@@ -53,6 +55,7 @@ def write_options(query: Query, user_agent: str) -> WriteOptions:
     """Raises ApiError 400 for values the API does not know."""
     return WriteOptions(
         manager=query.get("fieldManager") or user_agent.partition("/")[0] or "unknown",
+        manager_given=bool(query.get("fieldManager")),
         dry_run=dry_run(query.get("dryRun", "")),
         force=flag(query, "force"),
         field_validation=_field_validation(query.get("fieldValidation", "")),

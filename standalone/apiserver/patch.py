@@ -10,10 +10,12 @@ from enum import StrEnum
 from typing import Any
 
 from standalone.apiserver.api import Api, Outcome
+from standalone.apiserver.create import create
 from standalone.apiserver.option import WriteOptions
-from standalone.apiserver.status import ApiError, bad_request, unsupported_media_type
+from standalone.apiserver.status import ApiError, apply_conflict, bad_request, unsupported_media_type
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.update import Edit, change
+from standalone.fields.apply import ApplyConflict, ApplyError, server_side_apply
 from standalone.patch import PatchError, json_patch, merge_patch
 from standalone.resource import Resource
 
@@ -31,7 +33,7 @@ class PatchType(StrEnum):
 
 def accepted_types(resource: Resource) -> Sequence[PatchType]:
     """Custom resources have no strategic merge patch."""
-    return [PatchType.JSON, PatchType.MERGE]
+    return [each for each in PatchType if each is not PatchType.STRATEGIC or not resource.custom]
 
 
 def patch_type(resource: Resource, media_type: str) -> PatchType:
@@ -45,13 +47,10 @@ def patch_type(resource: Resource, media_type: str) -> PatchType:
 
 async def patch(api: Api, target: Target, kind: PatchType, content: Any, options: WriteOptions, user: User) -> Outcome:
     """Apply a decoded patch to the stored object; server-side apply creates it when it is absent. Raises ApiError."""
-    if options.force and kind is not PatchType.APPLY:
-        raise ApiError(
-            422,
-            "Invalid",
-            'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
-        )
+    _check_options(kind, options)
     try:
+        if kind is PatchType.APPLY:
+            return await _apply(api, target, content, options, user)
         return await change(api, target, _edit(target.resource, kind, content), options, user)
     except PatchError as error:
         raise ApiError(error.status_code, error.reason, error.message) from error
@@ -65,3 +64,53 @@ def _edit(resource: Resource, kind: PatchType, content: Any) -> Edit:
     if kind is PatchType.MERGE:
         return lambda live: merge_patch(live, content)
     raise unsupported_media_type(accepted_types(resource))
+
+
+async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, user: User) -> Outcome:
+    """Server-side apply: creates what is absent, and otherwise merges by field ownership."""
+    if not isinstance(applied, dict):
+        raise bad_request("the body of an apply patch must be one object")
+    try:
+        if api.store.get(target.key) is None and not target.subresource:
+            try:
+                return await create(
+                    api, target, _merged(api, target, None, applied, options), options, user, applied=True
+                )
+            except ApiError as error:
+                if error.reason != "AlreadyExists":
+                    raise
+        return await change(
+            api, target, lambda live: _merged(api, target, live, applied, options), options, user, applied=True
+        )
+    except ApplyConflict as error:
+        raise apply_conflict(error.message, error.causes) from error
+    except ApplyError as error:
+        raise ApiError(error.status_code, error.reason, error.message) from error
+
+
+def _merged(
+    api: Api, target: Target, live: JsonObject | None, applied: JsonObject, options: WriteOptions
+) -> JsonObject:
+    resource = target.resource
+    return server_side_apply(
+        live,
+        applied,
+        manager=options.manager,
+        force=options.force,
+        schema=api.registry.schema(resource),
+        api_version=resource.api_version,
+        subresource=target.subresource,
+        now=api.now(),
+        has_status=resource.has_status,
+    )
+
+
+def _check_options(kind: PatchType, options: WriteOptions) -> None:
+    """What PatchOptions must and may not say for a format (meta/v1 validation)."""
+    if kind is PatchType.APPLY and not options.manager_given:
+        fault = "fieldManager: Required value: is required for apply patch"
+    elif kind is not PatchType.APPLY and options.force:
+        fault = "force: Forbidden: may not be specified for non-apply patch"
+    else:
+        return
+    raise ApiError(422, "Invalid", f'PatchOptions.meta.k8s.io "" is invalid: {fault}', {})

@@ -9,7 +9,7 @@ from typing import Any
 
 from standalone.apiserver.api import Api
 from standalone.apiserver.target import Target
-from standalone.fields.tracking import track_update
+from standalone.fields.apply import track_update
 
 JsonObject = dict[str, Any]
 
