@@ -53,7 +53,7 @@ class Api:
         record = self.store.get(Key(*NAMESPACE.storage_key, "", target.namespace))
         if record is None:
             raise not_found(NAMESPACE, target.namespace)
-        if b'"deletionTimestamp"' in record.body and "deletionTimestamp" in record.object()["metadata"]:
+        if record.terminating:
             raise _terminating(target)
 
     def check_definition(self, target: Target) -> None:

@@ -19,6 +19,10 @@ from aiohttp.web_protocol import RequestHandler
 from standalone.apiserver.admission import Admission, Handler, Registration, operations
 from standalone.apiserver.api import Api
 from standalone.apiserver.bootstrap import ensure_namespaces
+from standalone.apiserver.cleanup.collector import Collector
+from standalone.apiserver.cleanup.definition import DefinitionCleaner
+from standalone.apiserver.cleanup.expiry import EventExpiry
+from standalone.apiserver.cleanup.namespace import NamespaceCleaner
 from standalone.apiserver.endpoint import LIMIT_BODY_BYTES, Endpoint
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.registry import Registry
@@ -42,6 +46,7 @@ class ApiServer:
         self._store: Store | None = None
         self._endpoint: Endpoint | None = None
         self._runner: web.ServerRunner | None = None
+        self._cleaning: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Load the data and listen. Raises DataDirError or ListenError; then nothing is left running."""
@@ -51,6 +56,7 @@ class ApiServer:
             api = Api(store, Registry(definitions), self._admission)
             store.listen(api.registry.follow)
             await ensure_namespaces(api)
+            self._start_cleaning(api)
             self._endpoint = Endpoint(api)
             await self._listen(self._endpoint)
         except BaseException:
@@ -63,6 +69,10 @@ class ApiServer:
             self._endpoint.close()
         if self._runner is not None:
             await self._runner.cleanup()
+        for task in self._cleaning:
+            task.cancel()
+        await asyncio.gather(*self._cleaning, return_exceptions=True)
+        self._cleaning.clear()
         if self._store is not None:
             await self._store.close()
         self._store = self._endpoint = self._runner = None
@@ -92,6 +102,12 @@ class ApiServer:
         `wanted` are CREATE, UPDATE, DELETE or `*`; `name` stands in the message of a denial.
         """
         self._admission.register(group, version, plural, subresource, Registration(name, operations(wanted), handler))
+
+    def _start_cleaning(self, api: Api) -> None:
+        for cleaner in (Collector(api), NamespaceCleaner(api), DefinitionCleaner(api), EventExpiry(api)):
+            api.store.listen(cleaner.follow)
+            cleaner.start()
+            self._cleaning.append(asyncio.create_task(cleaner.run()))
 
     async def _listen(self, endpoint: Endpoint) -> None:
         server = web.Server(endpoint.handle, request_factory=_request, access_log=None)

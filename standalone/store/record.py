@@ -41,6 +41,7 @@ class Record:
     api_version: str
     labels: Mapping[str, str]
     owner_uids: tuple[str, ...]
+    terminating: bool
 
     def object(self) -> dict[str, Any]:
         """Decode a fresh copy; the caller may change it."""
@@ -89,6 +90,7 @@ def record_of(key: Key, version: int, obj: Mapping[str, Any], body: bytes) -> Re
         api_version=obj.get("apiVersion", ""),
         labels=metadata.get("labels") or {},
         owner_uids=tuple(owner["uid"] for owner in owners),
+        terminating="deletionTimestamp" in metadata,
     )
 
 

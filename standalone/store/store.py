@@ -107,6 +107,10 @@ class Store:
         for table in self._tables.values():
             yield from table.list(namespace)
 
+    def is_empty(self, namespace: str) -> bool:
+        """Whether nothing of any kind is in the namespace."""
+        return not any(table.has(namespace) for table in self._tables.values())
+
     def owned_by(self, uid: str) -> list[Record]:
         """The records whose ownerReferences name `uid`."""
         found = (self.get(key) for key in sorted(self._owned.get(uid, ())))

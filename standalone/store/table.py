@@ -21,6 +21,10 @@ class Table:
         records = self._namespaces.get(key.namespace)
         return records.get(key.name) if records else None
 
+    def has(self, namespace: str) -> bool:
+        """Whether the namespace holds any record."""
+        return namespace in self._namespaces
+
     def put(self, record: Record) -> None:
         self._namespaces.setdefault(record.key.namespace, {})[record.key.name] = record
 
