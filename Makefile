@@ -1,0 +1,69 @@
+# One command for each thing a person does here. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SYSTEM := $(VENV)/.system
+API ?= 127.0.0.1:6443
+DNS ?= 127.0.0.1:5353
+DATA ?= .dns-api
+
+.PHONY: help setup run test test-slow lint format bench manifests clean
+
+help: ## Say what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(READY) ## Make .venv with everything, system packages too
+
+$(SYSTEM): docs/system-packages.txt
+	@echo "==> system packages ($$(grep -vc '^#' docs/system-packages.txt))"
+	@tools/system-packages docs/system-packages.txt
+	@mkdir -p $(VENV) && touch $@
+
+$(READY): pyproject.toml tests/tools/kubectl.py | $(SYSTEM)
+	@echo "==> Python environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@echo "==> Python packages"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "==> kubectl and helm"
+	@$(BIN)/python -m tests.tools.kubectl $(BIN)
+	@touch $@
+
+run: setup ## Run everything on this machine with the example zone
+	@$(BIN)/dns-api up --api $(API) --dns $(DNS) --data-dir $(DATA) -f examples/hosted
+
+test: setup ## The fast tests
+	@echo "==> tests"
+	@$(BIN)/python -m pytest -q
+
+test-slow: setup ## The long suites
+	@echo "==> long tests"
+	@$(BIN)/python -m pytest -q -m slow
+
+lint: setup ## Style, types and layers
+	@echo "==> ruff"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "==> mypy"
+	@$(BIN)/mypy
+	@echo "==> layers and manifests"
+	@$(BIN)/python -m pytest -q tests/rules
+
+format: setup ## Write the code in house style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+manifests: setup ## Write crds/ from the Python types
+	@$(BIN)/python -m controllers.manifests crds
+
+bench: setup ## Every benchmark, with its figures and bars
+	@$(BIN)/python -m bench
+
+clean: ## Remove what the other commands made
+	rm -rf $(VENV) $(DATA) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

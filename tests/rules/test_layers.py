@@ -1,0 +1,103 @@
+"""Imports point downward only."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.rules.source import PACKAGES, Source, imports, sources
+
+MAY_IMPORT = {
+    "zonemodel": set(),
+    "ownership": {"zonemodel"},
+    "kube": set(),
+    "server": {"zonemodel", "kube"},
+    "controllers": {"zonemodel", "ownership", "kube"},
+    "standalone": {"zonemodel", "ownership", "kube", "server", "controllers", "cli"},
+    "cli": {"zonemodel", "ownership", "kube", "server", "controllers", "standalone"},
+}
+
+# Inside controllers: what each part may import of the others.
+CONTROLLER_PARTS = {
+    "api": set(),
+    "runtime": set(),
+    "core": {"api", "runtime"},
+    "providers": {"api", "runtime"},
+    "apps": {"api", "runtime"},
+}
+
+ONLY_HERE = {
+    "kubernetes": "kube.config",
+    "cel_expr_python": "controllers.core.cel",
+    "boto3": "controllers.providers.route53",
+    "botocore": "controllers.providers.route53",
+    "cloudflare": "controllers.providers.cloudflare",
+}
+
+
+def violations(source: Source) -> list[str]:
+    """Name every import of the file that its package may not have."""
+    allowed = MAY_IMPORT[source.package] | {source.package}
+    return [
+        f"{source.path}:{line} imports {module}"
+        for module, line in imports(source)
+        if (top := module.split(".", 1)[0]) in {*PACKAGES, "tests", "bench"} and top not in allowed
+    ]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_what_stands_below_it(package: str) -> None:
+    assert [fault for source in sources(package) for fault in violations(source)] == []
+
+
+def part_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "controllers" else ""
+
+
+def provider_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["controllers", "providers"] and len(parts) > 2 else ""
+
+
+def test_core_providers_and_apps_stand_beside_one_another() -> None:
+    faults = []
+    for source in sources("controllers"):
+        own = part_of(source.module)
+        if own not in CONTROLLER_PARTS:
+            continue
+        for module, line in imports(source):
+            other = part_of(module)
+            if other and other != own and other not in CONTROLLER_PARTS[own]:
+                faults.append(f"{source.path}:{line} imports {module}")
+    assert faults == []
+
+
+def test_providers_never_import_one_another() -> None:
+    faults = []
+    for source in sources("controllers"):
+        own = provider_of(source.module)
+        for module, line in imports(source):
+            if own and provider_of(module) not in {"", own}:
+                faults.append(f"{source.path}:{line} imports {module}")
+    assert faults == []
+
+
+@pytest.mark.parametrize(("library", "home"), ONLY_HERE.items())
+def test_a_foreign_api_stays_in_its_one_module_tree(library: str, home: str) -> None:
+    faults = [
+        f"{source.path}:{line} imports {module}"
+        for source in sources()
+        if not source.module.startswith(home)
+        for module, line in imports(source)
+        if module.split(".", 1)[0] == library
+    ]
+    assert faults == []
+
+
+def test_the_layer_test_sees_a_wrong_import() -> None:
+    wrong = next(sources("server"))
+    assert violations(wrong) == []
+    tree = ast.parse("import controllers.core\nfrom standalone import up")
+    assert len(violations(Source(wrong.path, tree, ""))) >= 2
