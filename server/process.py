@@ -1,0 +1,47 @@
+"""The name server as a process of its own: signals in, exit status out.
+
+Owns SIGHUP (read the master files again), SIGTERM and SIGINT (answer what was asked, then end).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+import uvloop
+
+from server.app import NameServer
+from server.config import ServerConfig
+from server.listen import ListenError
+from server.zone_files import UnservableZoneError
+from zonemodel.zonefile import ZoneFileError
+
+
+def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; return the exit status. What keeps the server from starting goes to standard error.
+
+    `ready_fd` is written one octet, and closed, once the server answers.
+    """
+    try:
+        uvloop.run(_serve(config, ready_fd))
+    except (ListenError, ZoneFileError, UnservableZoneError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
+    server = NameServer(config)
+    loop = asyncio.get_running_loop()
+    told_to_end = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told_to_end.set)
+    await server.start()
+    loop.add_signal_handler(signal.SIGHUP, server.reload)
+    if ready_fd is not None:
+        os.write(ready_fd, b"\n")
+        os.close(ready_fd)
+    await told_to_end.wait()
+    await server.stop()

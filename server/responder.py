@@ -1,0 +1,161 @@
+"""Replies that take more than a look-up: refusals of every kind, ANY, DS at an apex, DNAME.
+
+Owns what is said to queries that are not plain, in the order in which they are judged. Finds the content of answers where the
+compiler does, in `zone.lookup`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from server import rdtype
+from server.catalog import Catalog
+from server.compose import EDNS, RD, compose, limit_for, opt_record
+from server.wire import (
+    HEADER_BYTES,
+    NOTIFY,
+    QUERY,
+    Edns,
+    MalformedError,
+    Question,
+    count,
+    opcode,
+    read_edns,
+    read_question,
+)
+from server.zone.compile import NODATA_ANSWER
+from server.zone.encode import encode_reply
+from server.zone.lookup import resolve
+from server.zone.table import Answer, heads
+from zonemodel.rrset import RRset
+
+CLASS_IN: Final = 1
+
+
+class Rcode(IntEnum):
+    """RCODEs that the server gives of its own accord (IANA DNS parameters)."""
+
+    FORMERR = 1
+    SERVFAIL = 2
+    NOTIMP = 4
+    REFUSED = 5
+    BADVERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What could be read of a query and, unless it is to be answered, why not."""
+
+    question: Question | None
+    edns: Edns | None
+    rejection: Rcode | None
+
+
+class Responder:
+    """Answers any packet from the zones of a catalog; `payload_bytes` is the longest reply over UDP."""
+
+    def __init__(self, catalog: Catalog, payload_bytes: int) -> None:
+        self._catalog = catalog
+        self._payload_bytes = payload_bytes
+
+    def respond(self, packet: bytes, *, over_tcp: bool) -> bytes | None:
+        """Return the reply, or None where silence is right: for what is no query at all (RFC 1035 section 4.1.1)."""
+        if len(packet) < HEADER_BYTES or packet[2] & 0x80:
+            return None
+        judged = _judge(packet)
+        if judged.question is None:
+            return _header_only(packet, judged.rejection or Rcode.FORMERR)
+        if judged.rejection is not None:
+            return self._reject(packet, judged.question, judged.edns, judged.rejection, over_tcp)
+        return self._answer(packet, judged.question, judged.edns, over_tcp)
+
+    def _answer(self, packet: bytes, question: Question, edns: Edns | None, over_tcp: bool) -> bytes:
+        apex = self._catalog.find(question.name)
+        if apex == question.name and question.qtype == rdtype.DS and len(apex) > 1:
+            apex = self._catalog.find(apex[apex[0] + 1 :]) or apex  # the parent side answers (RFC 4035 section 3.1.4.1)
+        if apex is None:
+            unknown = Rcode.REFUSED if self._catalog.complete else Rcode.SERVFAIL
+            return self._reject(packet, question, edns, unknown, over_tcp)
+        zone = self._catalog.zones[apex]
+        reply = resolve(zone.index, question.name, question.qtype)
+        if question.qtype == rdtype.ANY and reply.final and not over_tcp:
+            reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
+        answer = encode_reply(reply, question.name, question.name, exact=True)
+        return self._compose(packet, question, edns, answer, zone.table.soa, over_tcp)
+
+    def _reject(self, packet: bytes, question: Question, edns: Edns | None, rcode: Rcode, over_tcp: bool) -> bytes:
+        answer = Answer(heads(opcode(packet) << 11 | rcode & 0xF, 0, 0, 0), b"")
+        return self._compose(packet, question, edns, answer, NODATA_ANSWER, over_tcp, extended_rcode=rcode >> 4)
+
+    def _compose(
+        self,
+        packet: bytes,
+        question: Question,
+        edns: Edns | None,
+        answer: Answer,
+        soa: Answer,
+        over_tcp: bool,
+        extended_rcode: int = 0,
+    ) -> bytes:
+        variant = packet[2] & RD
+        opt = b""
+        if edns is not None:
+            variant |= EDNS
+            opt = opt_record(self._payload_bytes, dnssec_ok=edns.dnssec_ok, extended_rcode=extended_rcode)
+        stated_bytes = None if edns is None else edns.payload_bytes
+        limit_bytes = limit_for(stated_bytes, self._payload_bytes, over_tcp=over_tcp)
+        return compose(packet, question.end, answer, soa, variant, opt, limit_bytes)
+
+
+def _judge(packet: bytes) -> _Judged:
+    question, edns = None, None
+    try:
+        if count(packet, 0) == 1:
+            question = read_question(packet)
+            edns = read_edns(packet, question.end)
+        malformed = question is None  # more or less than one question (RFC 9619)
+    except MalformedError:
+        malformed = True
+    return _Judged(question, edns, _rejection(packet, malformed, question, edns))
+
+
+def _rejection(packet: bytes, malformed: bool, question: Question | None, edns: Edns | None) -> Rcode | None:
+    """Return the first objection to a query. Another opcode comes first: its body may have another form."""
+    if opcode(packet) == NOTIFY:
+        return Rcode.REFUSED
+    if opcode(packet) != QUERY:
+        return Rcode.NOTIMP
+    if malformed or question is None:
+        return Rcode.FORMERR
+    if edns is not None and edns.version:
+        return Rcode.BADVERS
+    if question.qclass != CLASS_IN:
+        return Rcode.REFUSED
+    return _TYPE_REJECTIONS.get(question.qtype)
+
+
+_TYPE_REJECTIONS: Final = {
+    rdtype.OPT: Rcode.FORMERR,
+    rdtype.NXNAME: Rcode.FORMERR,  # RFC 9824 section 3.4
+    rdtype.TKEY: Rcode.FORMERR,
+    rdtype.TSIG: Rcode.FORMERR,
+    rdtype.IXFR: Rcode.REFUSED,
+    rdtype.AXFR: Rcode.REFUSED,
+    rdtype.MAILA: Rcode.NOTIMP,
+    rdtype.MAILB: Rcode.NOTIMP,
+}
+"""Types that no zone holds and that ask for something else than data."""
+
+COMPUTED_TYPES: Final = frozenset({*_TYPE_REJECTIONS, rdtype.ANY})
+"""Question types that have no finished answers."""
+
+
+def _header_only(packet: bytes, rcode: Rcode) -> bytes:
+    """Return a reply without sections, for a query whose question cannot be read."""
+    return packet[:2] + bytes((0x80 | packet[2] & 0x79, rcode)) + bytes(8)
+
+
+def _size(rrset: RRset) -> tuple[int, int]:
+    return sum(len(rdata) + HEADER_BYTES for rdata in rrset.rdatas), rrset.rdtype

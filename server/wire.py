@@ -1,0 +1,126 @@
+"""The octets of a query, read step by step and checked whole (RFC 1035 section 4.1, RFC 6891).
+
+Owns what is well-formed. Used off the fast path only; never decides an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from server import rdtype
+from zonemodel.name import MAX_LABEL_OCTETS, MAX_NAME_OCTETS, WireName
+
+HEADER_BYTES: Final = 12
+QUERY: Final = 0
+NOTIFY: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`name` is lowercase; `end` is where the question ends in the packet."""
+
+    name: WireName
+    qtype: int
+    qclass: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edns:
+    """What an OPT record says (RFC 6891 section 6.1.2)."""
+
+    payload_bytes: int
+    version: int
+    dnssec_ok: bool
+
+
+class MalformedError(Exception):
+    """A packet that is no well-formed query. Stays inside the responder: peers are told FORMERR."""
+
+
+def opcode(packet: bytes) -> int:
+    return packet[2] >> 3 & 0xF
+
+
+def count(packet: bytes, section: int) -> int:
+    """Return a header count: section 0 is the question, 3 the additional one."""
+    return int.from_bytes(packet[4 + 2 * section : 6 + 2 * section], "big")
+
+
+def read_question(packet: bytes) -> Question:
+    """Return the first question; raises MalformedError, also for a compressed name, which has nothing to point at."""
+    end = _skip_labels(packet, HEADER_BYTES)
+    if end >= len(packet) or packet[end - 1]:
+        raise MalformedError("the question name is cut short or compressed")
+    if end + 4 > len(packet):
+        raise MalformedError("the question is cut short")
+    name = WireName(packet[HEADER_BYTES:end].lower())
+    qtype, qclass = int.from_bytes(packet[end : end + 2], "big"), int.from_bytes(packet[end + 2 : end + 4], "big")
+    return Question(name, qtype, qclass, end + 4)
+
+
+def read_edns(packet: bytes, position: int) -> Edns | None:
+    """Walk the records after the question and return what OPT says, None without one.
+
+    Raises MalformedError for records that are cut short, for octets after the last one, and for an OPT record that is not alone,
+    not in the additional section or not owned by the root (RFC 6891 section 6.1.1).
+    """
+    found: Edns | None = None
+    for section in (1, 2, 3):
+        for _ in range(count(packet, section)):
+            owner_at = position
+            position = _skip_name(packet, position)
+            fixed = packet[position : position + 10]
+            if len(fixed) < 10:
+                raise MalformedError("a record is cut short")
+            data_at = position + 10
+            position = data_at + int.from_bytes(fixed[8:10], "big")
+            if position > len(packet):
+                raise MalformedError("record data are cut short")
+            if int.from_bytes(fixed[:2], "big") == rdtype.OPT:
+                if found is not None or section != 3 or packet[owner_at]:
+                    raise MalformedError("an OPT record is out of place")
+                found = _edns(fixed, packet[data_at:position])
+    if position != len(packet):
+        raise MalformedError("octets follow the last record")
+    return found
+
+
+def _edns(fixed: bytes, options: bytes) -> Edns:
+    if not are_options(options):
+        raise MalformedError("an EDNS option is cut short")
+    return Edns(int.from_bytes(fixed[2:4], "big"), fixed[5], bool(fixed[6] & 0x80))
+
+
+def are_options(octets: bytes) -> bool:
+    """Say whether the octets are a sequence of whole EDNS options (RFC 6891 section 6.1.2)."""
+    position = 0
+    while position + 4 <= len(octets):
+        position += 4 + int.from_bytes(octets[position + 2 : position + 4], "big")
+    return position == len(octets)
+
+
+def _skip_name(packet: bytes, position: int) -> int:
+    """Return where a name ends; a pointer ends it and is not followed, since its target does not matter here."""
+    end = _skip_labels(packet, position)
+    if end > len(packet):
+        raise MalformedError("a name is cut short")
+    if packet[end - 1] >= 0xC0:
+        end += 1
+    return end
+
+
+def _skip_labels(packet: bytes, position: int) -> int:
+    """Return the place after the root label or after the first octet of a pointer."""
+    start = position
+    while position < len(packet):
+        length = packet[position]
+        if length == 0 or length >= 0xC0:
+            return position + 1
+        if length > MAX_LABEL_OCTETS:
+            raise MalformedError("a label type is unknown")
+        position += length + 1
+        if position - start >= MAX_NAME_OCTETS:
+            raise MalformedError("a name is too long")
+    raise MalformedError("a name is cut short")

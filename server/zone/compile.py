@@ -1,0 +1,134 @@
+"""From a zone's content to its table: every answer that does not depend on the spelling of the question, finished.
+
+What an answer contains is decided in `lookup`, how it is written in `encode`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from server import rdtype
+from server.zone.dependency import Dependencies
+from server.zone.encode import encode_plain, encode_reply, encode_soa
+from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
+from server.zone.lookup import NXDOMAIN, resolve
+from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
+from zonemodel.name import WireName
+from zonemodel.rrset import ZoneData
+
+NODATA_ANSWER: Final = Answer(heads(AUTHORITATIVE, 0, 1, 0), b"", soa=True)
+NXDOMAIN_ANSWER: Final = Answer(heads(AUTHORITATIVE | NXDOMAIN, 0, 1, 0), b"", soa=True)
+
+_NOTHING_BELOW: Final = Cover(b"", NXDOMAIN_ANSWER)
+_COMPUTED_BELOW: Final = Cover(b"", COMPUTED)
+_PLAIN_NODE: Final = Node(NODATA_ANSWER, _NOTHING_BELOW)
+_NOBODY: Final = WireName(b"")
+_LINKED: Final = frozenset({rdtype.NS, rdtype.CNAME, rdtype.DNAME})
+"""Types whose presence makes a name's answers draw on other names or hide them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """One version of a zone: its content, what is served of it, and which answers hang on which other names."""
+
+    index: ZoneIndex
+    table: ZoneTable
+    dependencies: Dependencies
+
+
+def compile_zone(zone: ZoneData) -> Zone:
+    """Compile a zone that `judge` has no objection to."""
+    return compile_index(ZoneIndex.of(zone))
+
+
+def compile_index(index: ZoneIndex) -> Zone:
+    """Compile the whole of a zone's content."""
+    draft = Draft(index, {}, {}, Dependencies(index.origin))
+    for name in index.children:
+        draft.put(name)
+    return draft.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A table in the making."""
+
+    index: ZoneIndex
+    answers: dict[bytes, Answer]
+    nodes: dict[bytes, Node]
+    dependencies: Dependencies
+
+    def finish(self) -> Zone:
+        soa = encode_soa(self.index.at(self.index.origin)[rdtype.SOA])
+        return Zone(self.index, ZoneTable(self.index.origin, self.answers, self.nodes, soa), self.dependencies)
+
+    def put(self, name: WireName) -> None:
+        """Compile one existing name; a name that a zone cut or DNAME hides gets no node (RFC 2181 section 6.1)."""
+        if self.index.barrier_above(name) is not None:
+            return
+        sets = self.index.at(name)
+        if _LINKED.isdisjoint(sets):
+            for each in sets.values():
+                self.answers[_key(name, each.rdtype)] = encode_plain(each, *_known(name))
+            below = _below(self.index, name)
+            self.nodes[name] = _PLAIN_NODE if below is _NOTHING_BELOW else Node(NODATA_ANSWER, below)
+            return
+        consulted: set[WireName] = set()
+        for type_ in answered_types(self.index, name):
+            self.answers[_key(name, type_)] = _answer(self.index, name, type_, consulted)
+        other = _answer(self.index, name, rdtype.NONE, consulted)
+        self.nodes[name] = Node(other, _below(self.index, name))
+        self.dependencies.replace(name, consulted)
+
+    def drop(self, name: WireName, before: ZoneIndex) -> None:
+        """Take out what `put` made of a name in the version `before`."""
+        if self.nodes.pop(name, None) is not None:
+            for type_ in answered_types(before, name):
+                self.answers.pop(_key(name, type_), None)
+            self.dependencies.replace(name, ())
+
+
+def answered_types(index: ZoneIndex, name: WireName) -> Iterator[int]:
+    """Yield the types that have an answer of their own at a name that is not hidden."""
+    if index.is_cut(name):
+        yield rdtype.DS
+        return
+    sets = index.at(name)
+    yield from sets
+    if rdtype.CNAME in sets:
+        yield from (type_ for type_ in resolve(index, name, rdtype.NONE).final if type_ not in sets)
+
+
+def _answer(index: ZoneIndex, name: WireName, type_: int, consulted: set[WireName]) -> Answer:
+    if type_ == rdtype.SOA and name != index.origin:
+        return COMPUTED  # an alias of the apex: finished, it would have to change with every serial
+    reply = resolve(index, name, type_)
+    consulted.update(reply.consulted)
+    known, exact = _known(name)
+    return encode_reply(reply, name, known, exact=exact)
+
+
+def _below(index: ZoneIndex, name: WireName) -> Cover:
+    """Return what covers the missing names below an existing one (RFC 1034 section 4.3.2 steps 3b and 3c, RFC 4592)."""
+    if name in index.barriers:
+        if index.is_cut(name):
+            return Cover(b"", encode_reply(resolve(index, name, rdtype.NONE), _NOBODY, name, exact=False))
+        return _COMPUTED_BELOW
+    wildcard = wildcard_of(name)
+    if not index.exists(wildcard):
+        return _NOTHING_BELOW
+    if wildcard in index.barriers:
+        return _COMPUTED_BELOW
+    reply = resolve(index, wildcard, rdtype.NONE)
+    return Cover(wildcard, encode_reply(reply, wildcard, name, exact=False))
+
+
+def _known(name: WireName) -> tuple[WireName, bool]:
+    """Return what is certain of the question names that get a name's answers: all of it, or a wildcard's parent."""
+    return (parent(name), False) if name.startswith(STAR) else (name, True)
+
+
+def _key(name: WireName, type_: int) -> bytes:
+    return name + type_.to_bytes(2, "big")

@@ -1,0 +1,148 @@
+"""Finished answers: the RRsets of a reply as octets, names compressed against the question and one another.
+
+Owns compression (RFC 1035 section 4.1.4) and the stored form of offsets. Never decides what a reply contains.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from server import rdtype
+from server.zone.lookup import Reply
+from server.zone.table import AUTHORITATIVE, Answer, Trim, heads
+from zonemodel.name import WireName
+from zonemodel.rrset import RRset
+
+_HEADER: Final = 12
+_QUESTION_TAIL: Final = 4
+_POINTER: Final = 0xC000
+_OWNER_POINTER: Final = b"\xc0\x0c"
+_REACH: Final = 0x3FFF - 255
+"""The last place that a pointer can name, less the longest question name that may stand before it."""
+
+_NAMES_AFTER: Final = {
+    rdtype.NS: (0, 1),
+    rdtype.MD: (0, 1),
+    rdtype.MF: (0, 1),
+    rdtype.CNAME: (0, 1),
+    rdtype.SOA: (0, 2),
+    rdtype.MB: (0, 1),
+    rdtype.MG: (0, 1),
+    rdtype.MR: (0, 1),
+    rdtype.PTR: (0, 1),
+    rdtype.MINFO: (0, 2),
+    rdtype.MX: (2, 1),
+}
+"""By type: octets before the first name and how many names follow it. Only these may be compressed (RFC 3597 section 4)."""
+
+
+class Encoder:
+    """Appends records after a question whose name is `known` or, where only a suffix of it is certain, ends in `known`.
+
+    With `exact`, the whole question name is `known` and offsets are final; otherwise `step` tells which ones move with it.
+    """
+
+    def __init__(self, known: WireName, *, exact: bool) -> None:
+        self.body = bytearray()
+        self.step_positions: list[int] = []
+        self._exact = exact
+        self._start = _HEADER + _QUESTION_TAIL + (len(known) if exact else 0)
+        self._offsets: dict[bytes, int] = {}
+        end = self._start - _QUESTION_TAIL
+        name: bytes = known
+        while len(name) > 1:
+            self._offsets[name] = end - len(name)
+            name = name[name[0] + 1 :]
+        self._question = known if exact else None
+
+    def add(self, rrset: RRset, asked: bytes) -> int:
+        """Append a set and return its number of records; `asked` is the owner that stands for the question name."""
+        head = rrset.rdtype.to_bytes(2, "big") + b"\x00\x01" + rrset.ttl_s.to_bytes(4, "big")
+        layout = _NAMES_AFTER.get(rrset.rdtype)
+        for rdata in rrset.rdatas:
+            if rrset.owner == asked:
+                self.body += _OWNER_POINTER
+            else:
+                self._name(rrset.owner)
+            self.body += head
+            if layout is None:
+                self.body += len(rdata).to_bytes(2, "big") + rdata
+            else:
+                self._rdata(rdata, *layout)
+        return len(rrset.rdatas)
+
+    @property
+    def step(self) -> int:
+        """The addend that moves all moving offsets by one octet."""
+        last = len(self.body)
+        return sum(1 << 8 * (last - position - 2) for position in self.step_positions)
+
+    def _rdata(self, rdata: bytes, before: int, names: int) -> None:
+        length_at = len(self.body)
+        self.body += b"\0\0" + rdata[:before]
+        position = before
+        for _ in range(names):
+            end = _name_end(rdata, position)
+            self._name(rdata[position:end])
+            position = end
+        self.body += rdata[position:]
+        self.body[length_at : length_at + 2] = (len(self.body) - length_at - 2).to_bytes(2, "big")
+
+    def _name(self, name: bytes) -> None:
+        """Append a name, ending it in a pointer where a suffix of it stands in the message already."""
+        while len(name) > 1:
+            key = name.lower()
+            offset = self._offsets.get(key)
+            if offset is not None:
+                if not self._exact:
+                    self.step_positions.append(len(self.body))
+                self.body += ((_POINTER + offset) & 0xFFFF).to_bytes(2, "big")
+                return
+            here = self._start + len(self.body)
+            if here <= _REACH:
+                self._offsets[key] = here
+            label = name[0] + 1
+            self.body += name[:label]
+            name = name[label:]
+        self.body.append(0)
+
+
+def encode_reply(reply: Reply, asked: WireName, known: WireName, *, exact: bool) -> Answer:
+    """Return the finished form of a reply; `asked` is the question name as the reply's RRsets spell it."""
+    encoder = Encoder(known, exact=exact)
+    answers = sum(encoder.add(rrset, asked) for rrset in reply.answer)
+    authorities = sum(encoder.add(rrset, asked) for rrset in reply.authority) + reply.denial
+    additionals = sum(encoder.add(rrset, asked) for rrset in reply.glue)
+    flags = reply.rcode | (AUTHORITATIVE if reply.authoritative else 0)
+    trims = []
+    for rrset in reply.extra:
+        trims.append(Trim(len(encoder.body), heads(flags, answers, authorities, additionals)))
+        additionals += encoder.add(rrset, asked)
+    body, whole = bytes(encoder.body), heads(flags, answers, authorities, additionals)
+    return Answer(whole, body, encoder.step, reply.denial, tuple(reversed(trims)))
+
+
+def encode_plain(rrset: RRset, known: WireName, exact: bool) -> Answer:
+    """Return the finished positive answer that consists of one set, owned by the question name."""
+    count = len(rrset.rdatas)
+    whole = heads(AUTHORITATIVE, count, 0, 0)
+    if rrset.rdtype in _NAMES_AFTER:
+        encoder = Encoder(known, exact=exact)
+        encoder.add(rrset, rrset.owner)
+        return Answer(whole, bytes(encoder.body), encoder.step)
+    head = _OWNER_POINTER + rrset.rdtype.to_bytes(2, "big") + b"\x00\x01" + rrset.ttl_s.to_bytes(4, "big")
+    return Answer(whole, b"".join([head + len(rdata).to_bytes(2, "big") + rdata for rdata in rrset.rdatas]))
+
+
+def encode_soa(soa: RRset) -> Answer:
+    """Return the record that denials carry: its TTL is the lower of its own and its MINIMUM field (RFC 2308 section 3)."""
+    minimum = int.from_bytes(soa.rdatas[0][-4:], "big")
+    encoder = Encoder(soa.owner, exact=False)
+    encoder.add(RRset(soa.owner, soa.rdtype, min(soa.ttl_s, minimum), soa.rdatas), b"")
+    return Answer(heads(0, 0, 0, 0), bytes(encoder.body), encoder.step)
+
+
+def _name_end(rdata: bytes, position: int) -> int:
+    while length := rdata[position]:
+        position += length + 1
+    return position + 1

@@ -1,0 +1,135 @@
+"""The algorithm of RFC 1034 section 4.3.2 over one zone: which RRsets answer a question.
+
+The only place that decides what a reply contains; the compiler finishes its results ahead of time and the responder asks it
+for the rest. Never encodes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from server import rdtype
+from server.zone.index import NO_SETS, Sets, ZoneIndex, wildcard_of
+from zonemodel.name import MAX_NAME_OCTETS, WireName, is_within
+from zonemodel.rrset import RRset
+
+NOERROR: Final = 0
+NXDOMAIN: Final = 3
+YXDOMAIN: Final = 6
+
+MAX_CHAIN: Final = 16
+"""How many CNAME and DNAME steps one answer follows; a longer chain is answered up to there."""
+
+
+@dataclass(slots=True)
+class Reply:
+    """The RRsets of a reply by section. `glue` is required in the additional section (RFC 9471), `extra` may be left out.
+
+    `denial` asks for the zone's SOA in the authority section. `consulted` are the names whose content or absence shaped the
+    reply, beside the question name itself; `final` is what the last name of the chain holds, by type.
+    """
+
+    rcode: int = NOERROR
+    authoritative: bool = True
+    denial: bool = False
+    answer: list[RRset] = field(default_factory=list)
+    authority: list[RRset] = field(default_factory=list)
+    glue: list[RRset] = field(default_factory=list)
+    extra: list[RRset] = field(default_factory=list)
+    consulted: list[WireName] = field(default_factory=list)
+    final: Sets = field(default_factory=dict)
+
+
+def resolve(index: ZoneIndex, question: WireName, qtype: int) -> Reply:
+    """Return the reply to a question inside the zone; `question` is lowercase.
+
+    A chain of aliases is followed while it stays in the zone; a loop or a chain past MAX_CHAIN ends where it is found.
+    """
+    reply = Reply()
+    seen: set[WireName] = set()
+    name: WireName | None = question
+    while name is not None and name not in seen and len(seen) < MAX_CHAIN:
+        seen.add(name)
+        name = _step(index, name, qtype, reply)
+        if name is not None:
+            reply.consulted.append(name)
+            if not is_within(name, index.origin):
+                break
+    return reply
+
+
+def _step(index: ZoneIndex, name: WireName, qtype: int, reply: Reply) -> WireName | None:
+    """Add what one name of the chain gives; return the name to go on with, if any."""
+    barrier = index.barrier_above(name)
+    if barrier is None and qtype != rdtype.DS and index.is_cut(name):
+        barrier = name
+    if barrier is not None:
+        if index.is_cut(barrier):
+            _refer(index, barrier, reply)
+            return None
+        return _redirect(index, barrier, name, qtype, reply)
+    if index.exists(name):
+        return _match(index, name, index.at(name), qtype, reply)
+    wildcard = wildcard_of(index.closest_encloser(name))
+    if index.exists(wildcard):
+        return _match(index, name, index.at(wildcard), qtype, reply)
+    reply.rcode, reply.denial = NXDOMAIN, True
+    return None
+
+
+def _match(index: ZoneIndex, name: WireName, sets: Sets, qtype: int, reply: Reply) -> WireName | None:
+    """Answer from the sets of the name or of the wildcard that covers it (RFC 1034 section 4.3.2 steps 3a and 3c)."""
+    reply.final = sets
+    if qtype == rdtype.ANY and sets:
+        reply.answer += [_owned_by(name, each) for each in sets.values()]
+        return None
+    found = sets.get(qtype)
+    if found is not None:
+        reply.answer.append(_owned_by(name, found))
+        if qtype == rdtype.NS:
+            reply.extra += addresses(index, found, reply)
+        return None
+    alias = sets.get(rdtype.CNAME)
+    if alias is None:
+        reply.denial = True
+        return None
+    reply.answer.append(_owned_by(name, alias))
+    return WireName(alias.rdatas[0].lower())
+
+
+def _refer(index: ZoneIndex, cut: WireName, reply: Reply) -> None:
+    """Point to the child zone (RFC 1034 section 4.3.2 step 3b); glue inside the child is required, other glue helps."""
+    if not reply.answer:
+        reply.authoritative = False
+    servers = index.at(cut)[rdtype.NS]
+    reply.authority.append(servers)
+    reply.final = NO_SETS
+    for address in addresses(index, servers, reply):
+        (reply.glue if is_within(address.owner, cut) else reply.extra).append(address)
+
+
+def _redirect(index: ZoneIndex, owner: WireName, name: WireName, qtype: int, reply: Reply) -> WireName | None:
+    """Substitute a DNAME (RFC 6672 section 3.2)."""
+    dname = index.at(owner)[rdtype.DNAME]
+    reply.answer.append(dname)
+    target = WireName(name[: -len(owner)] + dname.rdatas[0])
+    if len(target) > MAX_NAME_OCTETS:
+        reply.rcode = YXDOMAIN
+        return None
+    alias = RRset(name, rdtype.CNAME, dname.ttl_s, (target,))
+    reply.answer.append(alias)
+    return None if qtype in {rdtype.CNAME, rdtype.ANY} else WireName(target.lower())
+
+
+def addresses(index: ZoneIndex, servers: RRset, reply: Reply) -> list[RRset]:
+    """Return the address sets that the zone itself holds for the targets of an NS set, occluded ones included."""
+    targets = [WireName(rdata.lower()) for rdata in servers.rdatas]
+    reply.consulted += targets
+    found = (index.at(target).get(type_) for target in targets for type_ in (rdtype.A, rdtype.AAAA))
+    return [rrset for rrset in found if rrset is not None and rrset not in reply.answer]
+
+
+def _owned_by(name: WireName, found: RRset) -> RRset:
+    """Give a wildcard's set the name that was asked for (RFC 4592 section 2.2)."""
+    return found if found.owner == name else RRset(name, found.rdtype, found.ttl_s, found.rdatas)

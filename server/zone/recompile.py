@@ -1,0 +1,73 @@
+"""The next version of a zone from the last one and what changed.
+
+Owns which names a change reaches: those it makes exist or vanish, those it hides or uncovers, and those whose answers hang on it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from server import rdtype
+from server.zone.compile import Draft, Zone, compile_index
+from server.zone.index import STAR, Changes, ZoneIndex, parent
+from zonemodel.name import WireName, is_within
+
+
+def recompile(zone: Zone, changes: Changes) -> Zone:
+    """Return the next version of a zone; the work is in proportion to the answers that change, not to the zone."""
+    index = zone.index.with_changes(changes)
+    touched = set(_touched(zone, index, changes))
+    if len(touched) * 2 > len(index.children):
+        return compile_index(index)
+    draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes), zone.dependencies)
+    for name in touched:
+        draft.drop(name, zone.index)
+        if index.exists(name):
+            draft.put(name)
+    return draft.finish()
+
+
+def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireName]:
+    for owner, types in _types_by_owner(changes).items():
+        yield owner
+        if owner == index.origin and types == {rdtype.SOA}:
+            continue  # nothing finished holds another name's SOA
+        scopes = set(_scopes(zone.index, index, owner))
+        for scope in scopes:
+            yield scope
+            yield from zone.dependencies.under(scope)
+        if not scopes:
+            yield from zone.dependencies.on(owner)
+        hides = owner in zone.index.barriers or owner in index.barriers
+        if hides and not types.isdisjoint({rdtype.NS, rdtype.DNAME}):
+            yield from _names_under(owner, zone.index, index)
+
+
+def _scopes(before: ZoneIndex, after: ZoneIndex, owner: WireName) -> Iterator[WireName]:
+    """Yield the names at and below which a question may now find another node, beside the plain content of `owner`."""
+    if owner in before.barriers or owner in after.barriers:
+        yield owner
+    name = owner
+    while True:
+        moved = before.exists(name) != after.exists(name)
+        if name.startswith(STAR) and name != after.origin and (moved or name == owner):
+            yield parent(name)
+        if not moved:
+            return
+        yield name
+        name = parent(name)
+
+
+def _names_under(owner: WireName, before: ZoneIndex, after: ZoneIndex) -> Iterator[WireName]:
+    for index in (before, after):
+        yield from (name for name in index.children if is_within(name, owner))
+
+
+def _types_by_owner(changes: Changes) -> dict[WireName, set[int]]:
+    types: defaultdict[WireName, set[int]] = defaultdict(set)
+    for rrset in changes.put:
+        types[rrset.owner].add(rrset.rdtype)
+    for owner, type_ in changes.removed:
+        types[owner].add(type_)
+    return types
