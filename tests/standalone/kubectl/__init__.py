@@ -1,0 +1,1 @@
+"""Real kubectl and real helm against a running embedded API server."""
