@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from standalone.apiserver.admission import Admission
+from standalone.apiserver.frame import FrameCache
 from standalone.apiserver.kinds.builtin import NAMESPACE
 from standalone.apiserver.kinds.kind import CUSTOM, PLAIN, Kind, Writing
 from standalone.apiserver.kinds.special import SPECIAL
@@ -37,6 +38,7 @@ class Api:
     registry: Registry
     admission: Admission = field(default_factory=Admission)
     now: Callable[[], str] = utc_now
+    frames: FrameCache = field(default_factory=FrameCache)
 
     def kind(self, resource: Resource) -> Kind:
         """What is special about a resource's kind."""

@@ -83,11 +83,12 @@ class Watch:
         if event_type is None:
             return b""
         resource = self.target.resource
-        shared_by = (event_type, record is event.record, resource.api_version, self.form)
-        frame = event.frames.get(shared_by)
+        shared_by = (event.version, event_type, resource.api_version, self.form)
+        frame = self.api.frames.get(shared_by)
         if frame is None:
             body = encode_object(resource, record, self.form, at_version=event.version)
-            frame = event.frames[shared_by] = _frame(event_type.value, body)
+            frame = _frame(event_type.value, body)
+            self.api.frames.put(shared_by, frame)
         return frame
 
     def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:

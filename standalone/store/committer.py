@@ -16,11 +16,11 @@ import structlog
 
 from standalone.store.database import Database
 from standalone.store.failure import CommitError
-from standalone.store.record import Change
+from standalone.store.record import Event
 
 log = structlog.get_logger()
 
-Outcome = Callable[[Sequence[Change], CommitError | None], None]
+Outcome = Callable[[Sequence[Event], CommitError | None], None]
 
 MAX_BATCH = 1_000
 
@@ -32,13 +32,13 @@ class Committer:
         self._database = database
         self._loop = loop
         self._settled = settled
-        self._queue: SimpleQueue[Change | int | None] = SimpleQueue()
+        self._queue: SimpleQueue[Event | int | None] = SimpleQueue()
         self._thread = Thread(target=self._run, name="store-committer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Change) -> None:
+    def submit(self, event: Event) -> None:
         """Queue a change; changes become durable in this order."""
-        self._queue.put(change)
+        self._queue.put(event)
 
     def compact(self, horizon: int) -> None:
         """Queue the removal of events up to `horizon`, after everything submitted so far."""
@@ -60,11 +60,11 @@ class Committer:
             elif not batch:
                 return
 
-    def _next_batch(self) -> tuple[list[Change], int | None]:
+    def _next_batch(self) -> tuple[list[Event], int | None]:
         """Wait for work; return the changes that queued up and, when one ended the batch, a horizon to compact to."""
-        batch: list[Change] = []
+        batch: list[Event] = []
         item = self._queue.get()
-        while isinstance(item, Change):
+        while isinstance(item, Event):
             batch.append(item)
             if len(batch) == MAX_BATCH:
                 return batch, None
@@ -76,12 +76,12 @@ class Committer:
             self._queue.put(None)
         return batch, item
 
-    def _commit(self, batch: list[Change]) -> None:
+    def _commit(self, batch: list[Event]) -> None:
         failure = None
         try:
             self._database.commit(batch)
         except sqlite3.Error as error:
-            log.error("commit failed", changes=len(batch), error=str(error))
+            log.error("commit failed", events=len(batch), error=str(error))
             failure = CommitError(f"the change could not be written to disk: {error}")
         self._loop.call_soon_threadsafe(self._settled, batch, failure)
 

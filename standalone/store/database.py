@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from standalone.store.failure import DataDirUnusableError, DataDirVersionError
-from standalone.store.record import Change, EventType, Key, Record, decode
+from standalone.store.record import Event, EventType, Key, Record, decode
 
 FORMAT_VERSION = 1
 FILE_NAME = "objects.sqlite"
@@ -107,7 +107,7 @@ class Database:
         for group, plural, namespace, name, version, body in rows:
             yield decode(Key(group, plural, namespace, name), version, body)
 
-    def changes(self) -> list[Change]:
+    def events(self) -> list[Event]:
         """The events above the horizon in order, each with the state before it."""
         rows = self._connection.execute(
             "SELECT resource_group, plural, namespace, name, version, body, type, previous_version "
@@ -115,28 +115,28 @@ class Database:
         )
         horizon = self.horizon()
         records: dict[int, Record] = {}
-        found: list[Change] = []
+        found: list[Event] = []
         for group, plural, namespace, name, version, body, event_type, previous_version in rows:
             record = records[version] = decode(Key(group, plural, namespace, name), version, body)
             if version > horizon:
-                found.append(Change(EventType(event_type), record, records.get(previous_version)))
+                found.append(Event(EventType(event_type), record, records.get(previous_version)))
         return found
 
-    def commit(self, changes: Sequence[Change]) -> None:
+    def commit(self, events: Sequence[Event]) -> None:
         """Make all changes durable in one transaction, or none: then sqlite3.Error is raised.
 
         No two changes of one batch concern the same key.
         """
-        written = [change.record for change in changes if change.type is not EventType.DELETED]
-        removed = [change.record.key for change in changes if change.type is EventType.DELETED]
+        written = [event.record for event in events if event.type is not EventType.DELETED]
+        removed = [event.record.key for event in events if event.type is EventType.DELETED]
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._execute_rows(_UPSERT, [(*record.key, record.version) for record in written])
             self._execute_rows(_REMOVE, removed)
-            self._execute_rows(_APPEND, [_event_row(change) for change in changes])
+            self._execute_rows(_APPEND, [_event_row(event) for event in events])
             connection.execute(
-                "UPDATE meta SET value = ? WHERE name = 'version'", (max(change.record.version for change in changes),)
+                "UPDATE meta SET value = ? WHERE name = 'version'", (max(event.record.version for event in events),)
             )
             connection.execute("COMMIT")
         except BaseException:
@@ -169,14 +169,14 @@ class Database:
         return int(value)
 
 
-def _event_row(change: Change) -> tuple[object, ...]:
-    record = change.record
+def _event_row(event: Event) -> tuple[object, ...]:
+    record = event.record
     return (
         *record.key,
         record.version,
         record.body,
-        change.type.value,
-        change.previous.version if change.previous else None,
+        event.type.value,
+        event.previous.version if event.previous else None,
     )
 
 

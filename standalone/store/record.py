@@ -1,4 +1,4 @@
-"""What the store keeps and what it announces: keys, records, changes and events, all plain values.
+"""What the store keeps and what it announces: keys, records and events, all plain values.
 
 Owns the JSON encoding of a stored object. Never interprets a kind.
 """
@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import orjson
+
+_NO_LABELS: Mapping[str, str] = {}
 
 
 class Key(NamedTuple):
@@ -50,24 +52,12 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A change that has its place in the order but is not yet durable. A deletion's record is the object's last state."""
+class Event:
+    """A change in its place in the order. A deletion's record is the object's last state."""
 
     type: EventType
     record: Record
     previous: Record | None
-
-
-class Event:
-    """A durable change. `frames` lets watchers share one encoding of it; the key names the form (see the watch verb)."""
-
-    __slots__ = ("frames", "previous", "record", "type")
-
-    def __init__(self, change: Change) -> None:
-        self.type = change.type
-        self.record = change.record
-        self.previous = change.previous
-        self.frames: dict[object, bytes] = {}
 
     @property
     def version(self) -> int:
@@ -88,7 +78,7 @@ def record_of(key: Key, version: int, obj: Mapping[str, Any], body: bytes) -> Re
         body=body,
         uid=metadata.get("uid", ""),
         api_version=obj.get("apiVersion", ""),
-        labels=metadata.get("labels") or {},
+        labels=metadata.get("labels") or _NO_LABELS,
         owner_uids=tuple(owner["uid"] for owner in owners),
         terminating="deletionTimestamp" in metadata,
     )

@@ -18,7 +18,7 @@ from standalone.store.database import Database
 from standalone.store.directory import DataDir
 from standalone.store.failure import CommitError, ObjectTooLargeError
 from standalone.store.lock import KeyLocks
-from standalone.store.record import Change, Event, EventType, Key, Record, encode_at
+from standalone.store.record import Event, EventType, Key, Record, encode_at
 from standalone.store.subscription import Subscription
 from standalone.store.table import Table
 from standalone.store.window import Window
@@ -142,12 +142,12 @@ class Store:
         if len(record.body) > LIMIT_OBJECT_BYTES:
             raise ObjectTooLargeError(len(record.body), LIMIT_OBJECT_BYTES)
         event_type = EventType.ADDED if previous is None else EventType.MODIFIED
-        return await self._submit(Change(event_type, record, previous))
+        return await self._submit(Event(event_type, record, previous))
 
     async def remove(self, key: Key, last_state: dict[str, Any]) -> Record:
         """Delete the object under `key`, which the caller holds; watchers see `last_state` at the version of the deletion."""
         record = encode_at(key, self._next_version, last_state)
-        return await self._submit(Change(EventType.DELETED, record, self.get(key)))
+        return await self._submit(Event(EventType.DELETED, record, self.get(key)))
 
     async def settled(self) -> None:
         """Wait until every change submitted before this call is visible or has failed."""
@@ -155,12 +155,12 @@ class Store:
         if waiting:
             await asyncio.wait(waiting)
 
-    async def _submit(self, change: Change) -> Record:
+    async def _submit(self, event: Event) -> Record:
         version = self._next_version
         self._next_version += 1
         future: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._waiting[version] = future
-        self._committer.submit(change)
+        self._committer.submit(event)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -197,35 +197,34 @@ class Store:
     def _load(self) -> None:
         for record in self._database.objects():
             self._index(record)
-        for change in self._database.changes():
-            self._window.append(Event(change))
+        for event in self._database.events():
+            self._window.append(event)
         self.version = self._database.highest_version()
         self._next_version = self.version + 1
 
-    def _settled(self, batch: Sequence[Change], failure: CommitError | None) -> None:
+    def _settled(self, batch: Sequence[Event], failure: CommitError | None) -> None:
         """Make a durable batch visible in order, or fail all of it; then let its writers go on."""
-        for change in batch:
+        for event in batch:
             if failure is None:
-                self._apply(change)
-            waiter = self._waiting.pop(change.record.version)
+                self._apply(event)
+            waiter = self._waiting.pop(event.record.version)
             if waiter.cancelled():
                 continue
             if failure is None:
-                waiter.set_result(change.record)
+                waiter.set_result(event.record)
             else:
                 waiter.set_exception(failure)
         if self._since_compaction >= COMPACT_EVERY_EVENTS:
             self._since_compaction = 0
             self._committer.compact(self._window.horizon)
 
-    def _apply(self, change: Change) -> None:
-        event = Event(change)
-        key = change.record.key
-        if change.previous is not None:
-            self._unindex(change.previous)
-        if change.type is not EventType.DELETED:
-            self._index(change.record)
-        self.version = change.record.version
+    def _apply(self, event: Event) -> None:
+        key = event.record.key
+        if event.previous is not None:
+            self._unindex(event.previous)
+        if event.type is not EventType.DELETED:
+            self._index(event.record)
+        self.version = event.record.version
         self.writes[key.group, key.plural] += 1
         self._since_compaction += 1
         self._window.append(event)
