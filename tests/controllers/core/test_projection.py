@@ -1,0 +1,130 @@
+"""Projection: which results of a provider reach the claims, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controllers.api.condition import ConditionStatus, find_condition
+from controllers.api.reason import Reason
+from controllers.api.record_set import RecordSetStatus
+from controllers.api.zone import ZoneStatus
+from controllers.api.zone_unit import UnitRecordSet, UnitRecordSetStatus
+from controllers.core.compose import compose, item_of
+from controllers.core.projection import changed_conditions, project_record_set, project_zone
+from controllers.core.verdict import ACCEPTED, Verdict, refused
+from kube.object import ObjectKey
+from tests.controllers.core.build import NOW, ZONE, condition, deleting, inputs, record_set, units, zone
+
+TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+
+
+def result(item: UnitRecordSet, *conditions: dict[str, Any], **more: Any) -> UnitRecordSetStatus:
+    return UnitRecordSetStatus.model_validate(
+        {
+            "recordSetNamespace": item.record_set_namespace,
+            "recordSetName": item.record_set_name,
+            "observedGeneration": item.observed_generation,
+            "conditions": list(conditions),
+            **more,
+        }
+    )
+
+
+def said(status: RecordSetStatus | ZoneStatus, kind: str) -> tuple[ConditionStatus, str, str] | None:
+    found = find_condition(status.conditions, kind)
+    return None if found is None else (found.status, found.reason, found.message)
+
+
+def project(claim: Any, verdict: Verdict, item: Any, of: Any) -> RecordSetStatus:
+    status = project_record_set(claim, ZONE, verdict, item, of, NOW).status
+    assert isinstance(status, RecordSetStatus)
+    return status
+
+
+def test_status_reason_and_message_go_over_unchanged() -> None:
+    claim = record_set("www")
+    item = item_of(claim)
+    of = result(
+        item,
+        condition("Accepted", "True", "Accepted", ""),
+        condition("Programmed", "False", "ProviderConflict", "Somebody else's."),
+        provider={"data": {"id": 1}, "state": {"secret": 2}},
+    )
+    status = project(claim, ACCEPTED, item, of)
+    assert said(status, "Accepted") == (TRUE, "Accepted", "")
+    assert said(status, "Programmed") == (FALSE, "ProviderConflict", "Somebody else's.")
+    assert status.provider is not None
+    assert status.provider.dump() == {"data": {"id": 1}}
+    assert status.zone is not None
+    assert status.zone.dump() == {"ref": {"namespace": "team", "name": "example"}}
+
+
+def test_a_result_for_an_older_item_does_not_count() -> None:
+    claim = record_set("www", metadata={"generation": 2})
+    item = item_of(claim)
+    old = result(item, condition("Programmed", "True", "Programmed"), observedGeneration=1)
+    projected = project_record_set(claim, ZONE, ACCEPTED, item, old, NOW)
+    assert projected.provisional
+    assert isinstance(projected.status, RecordSetStatus)
+    assert said(projected.status, "Programmed") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
+
+
+def test_a_result_for_an_item_that_the_claim_has_moved_past_does_not_count() -> None:
+    item = item_of(record_set("www"))
+    claim = record_set("www", metadata={"generation": 2})
+    of = result(item, condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed"))
+    status = project(claim, ACCEPTED, item, of)
+    assert said(status, "Programmed") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
+
+
+def test_a_refused_newcomer_has_no_programmed_condition() -> None:
+    status = project(record_set("www"), refused(Reason.RECORD_SET_CONFLICT, "Taken."), None, None)
+    assert said(status, "Accepted") == (FALSE, "RecordSetConflict", "Taken.")
+    assert said(status, "Programmed") is None
+
+
+def test_a_refused_owner_keeps_the_providers_word_on_its_records() -> None:
+    claim = record_set("www")
+    item = item_of(claim)
+    of = result(item, condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed"))
+    status = project(claim, refused(Reason.NOT_ALLOWED_BY_ZONE, "No."), item, of)
+    assert said(status, "Accepted") == (FALSE, "NotAllowedByZone", "No.")
+    assert said(status, "Programmed") == (TRUE, "Programmed", "")
+
+
+def test_the_transition_time_moves_with_the_status_only() -> None:
+    claim = record_set("www")
+    item = item_of(claim)
+    first = project(claim, ACCEPTED, item, result(item, condition("Programmed", "False", "ProviderUnavailable")))
+    before = find_condition(first.conditions, "Programmed")
+    assert before is not None
+    held = parse_with(first)
+    again = project(held, ACCEPTED, item, result(item, condition("Programmed", "False", "ProviderConflict")))
+    after = find_condition(again.conditions, "Programmed")
+    assert after is not None
+    assert after.last_transition_time == before.last_transition_time
+    assert [each.reason for each in changed_conditions(first.conditions, again.conditions)] == ["ProviderConflict"]
+
+
+def parse_with(status: RecordSetStatus) -> Any:
+    claim = record_set("www")
+    return type(claim)(claim.meta, claim.spec, status)
+
+
+def test_a_zone_gets_its_servers_and_results() -> None:
+    composed = compose(inputs(record_set("www")))
+    status = project_zone(zone(), composed.zone_verdict, units(composed), (), NOW).status
+    assert said(status, "Programmed") == (TRUE, "Programmed", "")
+    assert isinstance(status, ZoneStatus)
+    assert status.name_servers == ("ns1.example.com",)
+
+
+def test_a_leaving_zone_names_the_claims_it_waits_for() -> None:
+    composed = compose(inputs(record_set("www")))
+    remaining = [ObjectKey("team", f"r{number}") for number in range(7)]
+    status = project_zone(zone(deleting()), None, units(composed), remaining, NOW).status
+    message = find_condition(status.conditions, "Programmed")
+    assert message is not None
+    assert message.message == (
+        "Waiting for 7 RecordSets to be deleted: team/r0, team/r1, team/r2, team/r3, team/r4 and 2 more."
+    )
