@@ -111,9 +111,9 @@ class ApiServer:
 
     async def _listen(self, endpoint: Endpoint) -> None:
         server = web.Server(endpoint.handle, request_factory=_request, access_log=None)
-        self._runner = web.ServerRunner(server)
+        self._runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._port, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
+        site = web.TCPSite(self._runner, self._host, self._port)
         try:
             await site.start()
         except OSError as error:
