@@ -6,7 +6,7 @@ Owns media types, query parameters, paging and decoding. Never caches, never ret
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -81,6 +81,10 @@ class Client:
         if self._transport is not None:
             await self._transport.close()
             self._transport = None
+
+    async def read(self, path: str) -> dict[str, Any]:
+        """The JSON answer to a GET of any path: discovery, `/version`. Raises NotFound."""
+        return await self._send("GET", path, {})
 
     async def get(
         self, ref: ResourceRef, *, name: str, namespace: str = "", subresource: str | None = None
@@ -242,11 +246,13 @@ class Client:
         timeout_s: float = 300.0,
         idle_timeout_s: float | None = None,
         bookmarks: bool = True,
+        opened: Callable[[], None] | None = None,
     ) -> AsyncGenerator[WatchEvent]:
         """Changes after `resource_version`, until the server ends the watch, at the latest after `timeout_s`.
 
-        Raises Gone when the version has left the history, by status or in the stream; Unavailable when the connection
-        breaks or stays silent for `idle_timeout_s`. Wrap it in `contextlib.aclosing` when leaving early.
+        `opened` is called once the server has accepted the watch. Raises Gone when the version has left the history, by
+        status or in the stream; Unavailable when the connection breaks or stays silent for `idle_timeout_s`. Wrap it in
+        `contextlib.aclosing` when leaving early.
         """
         query = _query(
             watch="true",
@@ -261,6 +267,8 @@ class Client:
         async with self._opened().stream(
             ref.path(namespace), query, timeout_s=limit_s, idle_timeout_s=idle_timeout_s or limit_s
         ) as chunks:
+            if opened is not None:
+                opened()
             async for chunk in chunks:
                 for line in splitter.feed(chunk):
                     yield watch.parse(line)
