@@ -12,6 +12,7 @@ from standalone.openapi.builtin import META_DOCUMENT, builtin_schema, document
 from standalone.resource import Resource
 
 META_PREFIX = "io.k8s.apimachinery.pkg.apis.meta.v1."
+_INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
 _API_VERSION = {
     "type": "string",
@@ -60,8 +61,20 @@ def own_schema(resource: Resource) -> Mapping[str, Any]:
     return _ANY_CONTENT if described is None else described
 
 
+def _with_int_or_string(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Built-in kinds refer to the shared type, by which clients print its name; custom kinds keep the extension."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return {"description": schema.get("description", ""), "allOf": [reference(_INT_OR_STRING)]}
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {name: _with_int_or_string(each) for name, each in schema["properties"].items()}
+    if isinstance(schema.get("items"), Mapping):
+        result["items"] = _with_int_or_string(schema["items"])
+    return result
+
+
 def _kind_schema(resource: Resource) -> dict[str, Any]:
-    schema = own_schema(resource)
+    schema = own_schema(resource) if resource.custom else _with_int_or_string(own_schema(resource))
     own = schema.get("properties", {})
     metadata = _metadata(own.get("metadata", {}).get("description", "Standard object metadata."), "ObjectMeta")
     properties = {"apiVersion": _API_VERSION, "kind": _KIND, "metadata": metadata}

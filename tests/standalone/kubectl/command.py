@@ -27,11 +27,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program with its configuration directory; `namespace` is where its objects are."""
+    """A program with its configuration directory; `namespace` is where its objects are, None for cluster-scoped ones."""
 
     program: Path
     home: Path
-    namespace: str = "default"
+    namespace: str | None = None
 
     def within(self, namespace: str) -> Command:
         return replace(self, namespace=namespace)
@@ -83,7 +83,8 @@ class Command:
             process.wait(TIMEOUT_S)
 
     def _line(self, arguments: tuple[str, ...]) -> list[str]:
-        return [str(self.program), "--namespace", self.namespace, *arguments]
+        scope = () if self.namespace is None else ("--namespace", self.namespace)
+        return [str(self.program), *scope, *arguments]
 
     def _environment(self, more: dict[str, str] | None) -> dict[str, str]:
         """Nothing of the person who runs the tests: neither configuration nor caches nor proxies."""

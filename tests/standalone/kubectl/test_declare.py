@@ -64,9 +64,11 @@ def test_server_side_apply_merges_list_items_by_their_key(kubectl: Command) -> N
 
 def test_server_side_apply_takes_over_from_client_side_apply(kubectl: Command) -> None:
     kubectl.ok("apply", "-f", "-", stdin=crontab(image="alpine"))
-    assert kubectl.ok("apply", "--server-side", "-f", "-", stdin=crontab(replicas=2)).endswith(" serverside-applied\n")
+    manifest = crontab(labels={"team": "a"})
+    assert kubectl.ok("apply", "--server-side", "-f", "-", stdin=manifest).endswith(" serverside-applied\n")
     found = kubectl.json("get", "ct", "nightly", "--show-managed-fields")
-    assert found["spec"] == {"schedule": "0 3 * * *", "image": "busybox", "replicas": 2}
+    assert found["metadata"]["labels"] == {"team": "a"}
+    assert found["spec"] == {"schedule": "0 3 * * *", "image": "busybox", "replicas": 1}
     assert {entry["manager"] for entry in found["metadata"]["managedFields"]} <= {"kubectl", "kubectl-last-applied"}
 
 
@@ -117,13 +119,25 @@ def test_replace_of_a_stale_object_is_a_conflict(kubectl: Command) -> None:
 
 
 def test_a_wrong_manifest_gets_one_refusal_with_every_fault(kubectl: Command) -> None:
-    wrong = crontab(schedule="x", replicas=11, steps=[{"command": "no name"}])
-    for command in (("create",), ("apply",), ("apply", "--server-side")):
+    wrong = crontab(schedule="x", replicas=11, steps=[{"name": "a"}, {"name": "b", "command": 7}])
+    for command in (("create",), ("apply",)):
         complaint = kubectl.fails(*command, "-f", "-", stdin=wrong)
-        assert "spec.schedule" in complaint
-        assert "spec.replicas" in complaint
-        assert "spec.steps[0].name" in complaint
+        assert complaint.startswith('The CronTab "nightly" is invalid: ')
+        assert "spec.schedule: Invalid value" in complaint
+        assert "spec.replicas: Invalid value: 11" in complaint
+        assert "spec.steps[1].command: Invalid value" in complaint
+    complaint = kubectl.fails("apply", "--server-side", "-f", "-", stdin=crontab(schedule="x", replicas=11))
+    assert "spec.schedule" in complaint
+    assert "spec.replicas" in complaint
     assert "NotFound" in kubectl.fails("get", "ct", "nightly")
+
+
+def test_a_list_item_without_its_key_cannot_be_applied(kubectl: Command) -> None:
+    wrong = crontab(steps=[{"command": "nameless"}])
+    assert "spec.steps[0].name: Required value" in kubectl.fails("apply", "-f", "-", stdin=wrong)
+    complaint = kubectl.fails("apply", "--server-side", "-f", "-", stdin=wrong)
+    assert ".spec.steps" in complaint
+    assert '"name"' in complaint
 
 
 def test_an_unknown_field_is_refused_or_warned_of_as_asked(kubectl: Command) -> None:
