@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
-from typing import Final
+from typing import Final, cast
 
 import structlog
 
@@ -79,15 +79,14 @@ class _Connection(asyncio.Protocol):
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        peer = transport.get_extra_info("peername")
+        self._transport = cast(asyncio.Transport, transport)  # a stream; uvloop's class does not derive from it
+        peer = self._transport.get_extra_info("peername")
         self._client = peer[0] if peer else ""
         if not self._listener.admits(self._client):
             self._listener.counters.tcp_refused += 1
-            transport.abort()
+            self._transport.abort()
             return
-        transport.set_write_buffer_limits(high=_UNREAD_REPLIES_BYTES)
+        self._transport.set_write_buffer_limits(high=_UNREAD_REPLIES_BYTES)
         self._listener.connections.add(self)
         self._listener.per_client[self._client] += 1
         self._listener.counters.tcp_open += 1

@@ -112,7 +112,8 @@ def _refer(index: ZoneIndex, cut: WireName, reply: Reply) -> None:
 def _redirect(index: ZoneIndex, owner: WireName, name: WireName, qtype: int, reply: Reply) -> WireName | None:
     """Substitute a DNAME (RFC 6672 section 3.2)."""
     dname = index.at(owner)[rdtype.DNAME]
-    reply.answer.append(dname)
+    if dname not in reply.answer:
+        reply.answer.append(dname)
     target = WireName(name[: -len(owner)] + dname.rdatas[0])
     if len(target) > MAX_NAME_OCTETS:
         reply.rcode = YXDOMAIN
