@@ -162,9 +162,12 @@ def from_response(status_code: int, body: bytes, retry_after: str | None = None)
 
 def from_status(status: Mapping[str, Any], status_code: int = 0, retry_after: str | None = None) -> KubeError:
     """The error that a `Status` object stands for, whether a response body or the object of an ERROR event."""
-    code = status_code or int(status.get("code") or 0)
+    stated = status.get("code")
+    code = status_code or (stated if isinstance(stated, int) else 0)
     reason = str(status.get("reason") or "")
-    details = status.get("details") or {}
+    details = status.get("details")
+    if not isinstance(details, dict):
+        details = {}
     message = str(status.get("message") or reason or f"the server answered HTTP {code} without an explanation")
     kind = _kind_of(code, reason, details, message)
     retry_after_s = _seconds(retry_after)
@@ -193,10 +196,11 @@ def _kind_of(code: int, reason: str, details: Mapping[str, Any], message: str) -
 
 
 def _causes(details: Mapping[str, Any]) -> tuple[Cause, ...]:
+    causes = details.get("causes")
     return tuple(
         Cause(str(cause.get("field") or ""), str(cause.get("reason") or ""), str(cause.get("message") or ""))
-        for cause in details.get("causes") or ()
-        if isinstance(cause, Mapping)
+        for cause in (causes if isinstance(causes, list) else ())
+        if isinstance(cause, dict)
     )
 
 

@@ -22,7 +22,7 @@ from kube.client import Client
 from kube.errors import Gone, KubeError, Unavailable
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
-from kube.store import Change, Entry, IndexFunction, Store
+from kube.store import Change, Entry, IndexFunction, Store, Version
 from kube.watch import WatchEvent, WatchType
 
 _log = structlog.get_logger(__name__)
@@ -187,18 +187,24 @@ class Informer(Generic[T]):
         self.synced.set()
 
     async def _gather(self, limit: int) -> tuple[dict[ObjectKey, Entry[T] | None], str, dict[ObjectKey, str]]:
+        """Everything there is: None for what is stored already or cannot be decoded, version, and the latter's faults."""
         listing: dict[ObjectKey, Entry[T] | None] = {}
         undecodable: dict[ObjectKey, str] = {}
         version = ""
         async with aclosing(self._client.pages(self._ref, limit=limit, **self._scope)) as pages:
             async for page in pages:
-                for number, obj in enumerate(page.items, 1):
-                    key, entry, fault = self._read(obj)
-                    listing[key] = entry
-                    if fault is not None:
-                        undecodable[key] = fault
+                for number, obj in enumerate(page.items):
                     if number % _DECODE_BATCH == 0:
                         await asyncio.sleep(0)  # others share the loop
+                    key, found = self._identify(obj)
+                    listing[key] = None
+                    if self._store.version(key) == found:
+                        continue
+                    decoded = self._read(key, found, obj)
+                    if isinstance(decoded, Entry):
+                        listing[key] = decoded
+                    else:
+                        undecodable[key] = decoded
                 version = page.resource_version
         return listing, version, undecodable
 
@@ -210,6 +216,7 @@ class Informer(Generic[T]):
             resource_version=self._resume_from,
             timeout_s=random.uniform(policy.shortest_s, policy.longest_s),
             idle_timeout_s=policy.idle_timeout_s,
+            opened=self._touch,
             **self._scope,
         )
         async with aclosing(events):
@@ -217,39 +224,49 @@ class Informer(Generic[T]):
                 self._take(event)
 
     def _take(self, event: WatchEvent) -> None:
+        self._require_progress(event.resource_version)
         self._touch()
         if event.type is not WatchType.BOOKMARK:
             self._store_event(event)
         self._resume_from = event.resource_version
 
-    def _store_event(self, event: WatchEvent) -> None:
-        if event.type is WatchType.DELETED:
-            key = self._key(event.object)
-            self._undecodable.pop(key, None)
-            if (gone := self._store.remove(key)) is not None:
-                self._publish(gone)
-            return
-        key, entry, fault = self._read(event.object)
-        if entry is None:
-            self._undecodable[key] = fault or ""
-            return
-        self._undecodable.pop(key, None)
-        if self._store.version(key) != entry.resource_version:
-            self._publish(self._store.put(key, entry))
+    def _require_progress(self, version: str) -> None:
+        """Raise Gone when versions run backwards: the server was restored, and what it has is not what we have."""
+        resumed = self._resume_from or ""
+        if version.isdecimal() and resumed.isdecimal() and int(version) < int(resumed):
+            raise Gone(f"{self._resource}: found resourceVersion {version} after {resumed}, the history is another one")
 
-    def _read(self, obj: Mapping[str, Any]) -> tuple[ObjectKey, Entry[T] | None, str | None]:
-        """Key and decoded entry, or key and fault. Raises Unavailable for what is no object at all."""
+    def _store_event(self, event: WatchEvent) -> None:
+        key, found = self._identify(event.object)
+        self._undecodable.pop(key, None)
+        change: Change[T] | None = None
+        if event.type is WatchType.DELETED:
+            change = self._store.remove(key)
+        elif self._store.version(key) != found:
+            decoded = self._read(key, found, event.object)
+            if isinstance(decoded, Entry):
+                change = self._store.put(key, decoded)
+            else:
+                self._undecodable[key] = decoded
+        if change is not None:
+            self._publish(change)
+
+    def _identify(self, obj: Mapping[str, Any]) -> tuple[ObjectKey, Version]:
+        """Raises Unavailable for what is no object at all."""
         try:
-            key = self._key(obj)
-            version = obj["metadata"]["resourceVersion"]
-        except (ValueError, LookupError, TypeError) as error:
+            return self._key(obj), Version.parse(obj)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise Unavailable(f"{self._resource}: found an object without identity: {error}") from error
+
+    def _read(self, key: ObjectKey, version: Version, obj: Mapping[str, Any]) -> Entry[T] | str:
+        """The decoded entry, or why there is none."""
         try:
-            return key, self._store.entry(self._decode(obj), version), None
+            return self._store.entry(self._decode(obj), version)
+        # whatever a decoder meets first in a manifest of another shape than it expects
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             metrics.UNDECODABLE.labels(self._resource).inc()
             self._log.error("object cannot be decoded, its last good state stays", key=str(key), error=str(error))
-            return key, None, str(error) or type(error).__name__
+            return str(error) or type(error).__name__
 
     def _publish(self, change: Change[T]) -> None:
         for handler in self._handlers:

@@ -7,13 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from kube.object import ObjectKey
 
 T = TypeVar("T")
 
 IndexFunction = Callable[[T], Iterable[Hashable]]
+
+
+class Version(NamedTuple):
+    """One state of one object. The uid tells a restored or recreated object with a number that was used before."""
+
+    uid: str
+    resource_version: str
+
+    @classmethod
+    def parse(cls, obj: Mapping[str, Any]) -> Version:
+        """Version of a manifest. Raises KeyError when it has none."""
+        metadata = obj["metadata"]
+        return cls(metadata.get("uid") or "", metadata["resourceVersion"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,7 @@ class Entry(Generic[T]):
     """A decoded object, the version it was decoded from, and its values in each index."""
 
     value: T
-    resource_version: str
+    version: Version
     indexed: tuple[tuple[Hashable, ...], ...]
 
 
@@ -71,15 +84,15 @@ class Store(Generic[T]):
         """The objects for which the index function gives `value`."""
         return [self._entries[key].value for key in self._indexes[name].get(value, ())]
 
-    def version(self, key: ObjectKey) -> str | None:
-        """The resourceVersion that the object was decoded from."""
+    def version(self, key: ObjectKey) -> Version | None:
+        """The version that the object was decoded from."""
         entry = self._entries.get(key)
-        return None if entry is None else entry.resource_version
+        return None if entry is None else entry.version
 
-    def entry(self, value: T, resource_version: str) -> Entry[T]:
+    def entry(self, value: T, version: Version) -> Entry[T]:
         """What `put` and `replace` take; raises whatever an index function raises, so that those cannot."""
         indexed = tuple(tuple(dict.fromkeys(function(value))) for function in self._functions.values())
-        return Entry(value, resource_version, indexed)
+        return Entry(value, version, indexed)
 
     def put(self, key: ObjectKey, entry: Entry[T]) -> Change[T]:
         """Store an object."""
@@ -104,13 +117,13 @@ class Store(Generic[T]):
     def replace(self, listing: Mapping[ObjectKey, Entry[T] | None]) -> list[Change[T]]:
         """Make the store equal to a complete listing; an entry of None keeps what the store has under that key.
 
-        Returns removals first, then everything whose resourceVersion differs. The store is never seen half way: there
+        Returns removals first, then everything whose version differs. The store is never seen half way: there
         is no await in here, and callers deliver the changes afterwards.
         """
         removed = [self.remove(key) for key in [key for key in self._entries if key not in listing]]
         changes = [change for change in removed if change is not None]
         for key, entry in listing.items():
-            if entry is not None and self.version(key) != entry.resource_version:
+            if entry is not None and self.version(key) != entry.version:
                 changes.append(self.put(key, entry))
         return changes
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from kube import errors
-from kube.errors import KubeError, Unavailable
+from kube.errors import Unavailable
 
 LINE_LIMIT_BYTES: Final = 16 * 1024 * 1024
 
@@ -86,11 +86,6 @@ def parse(line: bytes) -> WatchEvent:
             return WatchEvent(kind, obj)
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise Unavailable(f"watch: found {line[:120]!r}, an event is required") from error
-    if name == "ERROR":
-        raise in_stream_error(obj)
-    raise Unavailable(f"watch: found an event of type {name!r}, allowed are {', '.join(_TYPES)} and ERROR")
-
-
-def in_stream_error(status: Mapping[str, Any]) -> KubeError:
-    """The error that an ERROR event carries; never looks like success, whatever the object holds."""
-    return errors.from_status(status)
+    if name == "ERROR" and isinstance(obj, dict):
+        raise errors.from_status(obj)
+    raise Unavailable(f"watch: found {line[:120]!r}, allowed event types are {', '.join(_TYPES)} and ERROR")
