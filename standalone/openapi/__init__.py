@@ -5,5 +5,15 @@ Owns how a resource's schema becomes published components, operations and hashes
 
 from standalone.openapi.document import v3_document, v3_index
 from standalone.openapi.swagger import v2_document
+from standalone.openapi.swagger_protobuf import ACCEPTED as V2_PROTOBUF_ACCEPTED
+from standalone.openapi.swagger_protobuf import CONTENT_TYPE as V2_PROTOBUF_CONTENT_TYPE
+from standalone.openapi.swagger_protobuf import v2_protobuf
 
-__all__ = ["v2_document", "v3_document", "v3_index"]
+__all__ = [
+    "V2_PROTOBUF_ACCEPTED",
+    "V2_PROTOBUF_CONTENT_TYPE",
+    "v2_document",
+    "v2_protobuf",
+    "v3_document",
+    "v3_index",
+]

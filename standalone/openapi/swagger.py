@@ -53,6 +53,8 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
             result[key] = value
     if schema.get("x-kubernetes-int-or-string") or schema.get("nullable"):
         result.pop("type", None)
+    if schema.get("format") == "int-or-string":
+        result["type"] = "string"
     return result
 
 

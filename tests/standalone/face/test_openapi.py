@@ -1,13 +1,15 @@
 """OpenAPI documents: what clients validate, explain and merge by."""
 
 import dataclasses
+import struct
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from standalone.openapi import v2_document, v3_document, v3_index
+from standalone.openapi import v2_document, v2_protobuf, v3_document, v3_index
 from standalone.openapi.builtin import builtin_schema
+from standalone.protobuf.wire import fields
 from standalone.resource import Resource
 from standalone.schema.structural import StructuralSchema
 
@@ -228,3 +230,60 @@ def test_version_2_leaves_out_what_it_cannot_say() -> None:
     assert spec["properties"]["port"] == {"x-kubernetes-int-or-string": True}
     assert spec["properties"]["rules"]["items"] == {"type": "object"}
     assert "x-kubernetes-validations" not in spec
+
+
+def wire(body: int | bytes) -> dict[int, list[int | bytes]]:
+    """The fields of a message by number."""
+    assert isinstance(body, bytes)
+    found: dict[int, list[int | bytes]] = {}
+    for number, value in fields(body):
+        found.setdefault(number, []).append(value)
+    return found
+
+
+def named(entries: list[int | bytes]) -> dict[str, int | bytes]:
+    """A protobuf map of gnostic's: pairs of name (1) and value (2)."""
+    pairs = [wire(entry) for entry in entries]
+    return {bytes(pair[1][0]).decode(): pair[2][0] for pair in pairs if isinstance(pair[1][0], bytes)}
+
+
+def test_version_2_in_protobuf_holds_the_same_definitions_and_paths() -> None:
+    made = v2_document(EVERYTHING)
+    document = wire(v2_protobuf(made))
+    assert document[1] == [b"2.0"]
+    assert set(named(wire(document[8][0])[2])) == set(made["paths"])
+    definitions = named(wire(document[9][0])[1])
+    assert set(definitions) == set(made["definitions"])
+    crontab = wire(definitions["com.example.stable.v1.CronTab"])
+    assert crontab[4] == [b"A job on a schedule."]
+    assert crontab[19] == [b"spec"]
+    assert wire(crontab[22][0])[1] == [b"object"]
+    properties = named(wire(crontab[25][0])[1])
+    assert set(properties) == {"apiVersion", "kind", "metadata", "spec"}
+    assert wire(properties["metadata"])[1] == [b"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    kinds = wire(named(crontab[31])["x-kubernetes-group-version-kind"])
+    assert kinds[2] == [b'[{"group":"stable.example.com","kind":"CronTab","version":"v1"}]']
+
+
+def test_version_2_in_protobuf_carries_every_schema_word() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "n": {"type": "integer", "minimum": -1.5, "maximum": 3, "exclusiveMaximum": True, "multipleOf": 0.5},
+            "s": {"type": "string", "minLength": 1, "maxLength": 300, "pattern": "^a", "enum": ["a", 1]},
+            "m": {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 2},
+            "o": {"type": "object", "additionalProperties": True},
+            "l": {"type": "array", "items": {"type": "string"}, "maxItems": 5, "uniqueItems": True},
+        },
+    }
+    document = wire(v2_protobuf(v2_document([dataclasses.replace(CRON, schema=schema)])))
+    crontab = wire(named(wire(document[9][0])[1])["com.example.stable.v1.CronTab"])
+    properties = {name: wire(each) for name, each in named(wire(crontab[25][0])[1]).items()}
+    assert properties["n"][9] + properties["n"][7] == [struct.pack("<d", -1.5), struct.pack("<d", 3.0)]
+    assert properties["n"][8] == [1]
+    assert (properties["s"][11], properties["s"][12], properties["s"][13]) == ([300], [1], [b"^a"])
+    assert [wire(value)[2] for value in properties["s"][20]] == [[b'"a"'], [b"1"]]
+    assert wire(wire(wire(properties["m"][21][0])[1][0])[22][0])[1] == [b"string"]
+    assert wire(properties["o"][21][0]) == {2: [1]}
+    assert (properties["l"][14], properties["l"][16]) == ([5], [1])
+    assert wire(wire(wire(properties["l"][23][0])[1][0])[22][0])[1] == [b"string"]

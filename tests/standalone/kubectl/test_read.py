@@ -222,6 +222,12 @@ def test_explain_knows_every_built_in_kind(kubectl: Command, kind: str) -> None:
     assert "FIELDS:" in kubectl.ok("explain", kind)
 
 
+def test_explain_can_be_asked_for_the_older_description(kubectl: Command) -> None:
+    spec = kubectl.ok("explain", "crontab.spec", "--output=plaintext-openapiv2")
+    assert "schedule\t<string> -required-" in spec
+    assert "targetPort\t<string>" in kubectl.ok("explain", "service.spec.ports", "--output=plaintext-openapiv2")
+
+
 def test_explain_tells_the_versions_of_a_kind_apart(kubectl: Command) -> None:
     assert "involvedObject" in kubectl.ok("explain", "events")
     assert "regarding" in kubectl.ok("explain", "events", "--api-version=events.k8s.io/v1")
