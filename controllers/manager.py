@@ -7,15 +7,12 @@ controllers only in the one that holds the Lease.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 
 from controllers.api.group import (
-    ENDPOINT_SLICES,
-    HOSTED_ZONES,
     NAMESPACES,
     PROVIDERS,
     RECORD_SETS,
@@ -28,9 +25,11 @@ from controllers.api.record_set import parse_record_set
 from controllers.api.zone import parse_zone
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import parse_zone_unit
+from controllers.core.admission.handler import Admission
 from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
-from controllers.runtime.controller import Controller
+from controllers.lookup import InformerLookups
+from controllers.providers.hosted.binding import HostedConfig
 from controllers.runtime.recorder import EventRecorder
 from kube.client import Client
 from kube.informer import Informer
@@ -48,6 +47,7 @@ class ManagerConfig:
 
     identity: str
     namespace: str = "dns-api-system"
+    hosted: HostedConfig | None = None
 
 
 class Manager:
@@ -65,6 +65,9 @@ class Manager:
             namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
         )
         self.informers.register_indexes()
+        self.admission = Admission(InformerLookups(client, self.informers))
+        self.synced = asyncio.Event()
+        """Set once every cache is complete."""
         self._recorder = EventRecorder(client, "dns-api-core", instance=config.identity)
 
     async def run(self) -> None:
@@ -86,6 +89,7 @@ class Manager:
     async def _synced(self) -> None:
         for informer in self._all_informers():
             await informer.synced.wait()
+        self.synced.set()
         _log.info("caches are complete")
 
     def _all_informers(self) -> tuple[Informer[Any], ...]:

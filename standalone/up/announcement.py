@@ -1,0 +1,96 @@
+"""What `dns-api up` prints: where everything listens, what was applied, and one query to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TextIO
+
+from server.config import Address
+from standalone.up.manifest_source import Document, Problem
+from zonemodel.name import Fqdn, OwnerName, owner_fqdn
+
+SHOWN_PROBLEMS: Final = 10
+
+
+class Announcement:
+    """Writes to one stream, in whole lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def starting(self, text: str) -> None:
+        """Say what is being done."""
+        self._line(f"==> {text}")
+
+    def started(
+        self,
+        api_url: str,
+        dns: Sequence[Address],
+        kubeconfig: Path,
+        applied: Sequence[Document],
+        problems: Sequence[Problem],
+    ) -> None:
+        """Say that everything runs, and what to try."""
+        self._line("dns-api is up.")
+        self._line(f"  API         {api_url}")
+        for address in dns:
+            self._line(f"  DNS         {address} (UDP and TCP)")
+        self._line(f"  kubeconfig  {kubeconfig}")
+        self._applied(len(applied), problems)
+        self._line("Try:")
+        self._line(f"  export KUBECONFIG={kubeconfig}")
+        self._line("  dns-api get zones,recordsets -A        # or: kubectl get zones,recordsets -A")
+        query = example_query(applied)
+        if query is not None and dns:
+            self._line(f"  {dig_line(dns[0], query)}")
+        self._line("Stop with Ctrl-C.")
+
+    def applied_again(self, applied: int, problems: Sequence[Problem]) -> None:
+        """Say what came of files that changed."""
+        self._applied(applied, problems)
+
+    def stopping(self) -> None:
+        """Say that the end has begun."""
+        self._line("Stopping.")
+
+    def _applied(self, count: int, problems: Sequence[Problem]) -> None:
+        if count:
+            self._line(f"  applied     {count} manifests")
+        for problem in problems[:SHOWN_PROBLEMS]:
+            self._line(f"  not applied {problem}")
+        if len(problems) > SHOWN_PROBLEMS:
+            self._line(f"  not applied {len(problems) - SHOWN_PROBLEMS} more")
+        if problems:
+            self._line("              mend the file and save it: it is applied again at once")
+
+    def _line(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+
+def example_query(applied: Sequence[Document]) -> tuple[Fqdn, str] | None:
+    """Return a name and type that the manifests publish, an address record if there is one."""
+    zones = {
+        (content["metadata"].get("namespace"), content["metadata"]["name"]): content["spec"]["domainName"]
+        for content in (document.content for document in applied)
+        if content["kind"] == "Zone"
+    }
+    found = []
+    for content in (document.content for document in applied):
+        if content["kind"] != "RecordSet":
+            continue
+        spec, namespace = content["spec"], content["metadata"].get("namespace")
+        ref = spec["zoneRef"]
+        domain = zones.get((ref.get("namespace", namespace), ref["name"]))
+        if domain is not None and "*" not in spec["name"] and spec["type"] != "NS":
+            found.append((spec["type"] not in {"A", "AAAA"}, owner_fqdn(OwnerName(spec["name"]), domain), spec["type"]))
+    if not found:
+        return None
+    _, fqdn, rtype = min(found, key=lambda each: each[0])
+    return fqdn, rtype
+
+
+def dig_line(server: Address, query: tuple[Fqdn, str]) -> str:
+    """Return the `dig` command that asks the server."""
+    fqdn, rtype = query
+    return f"dig @{server.host} -p {server.port} {fqdn} {rtype}"

@@ -1,0 +1,114 @@
+"""Starts and stops the parts of `dns-api up` in their order.
+
+Owns that order and what is printed. Start: API server, definitions, admission, manager, name server, manifests. Stop: the reverse, the name
+server answering to the last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from controllers.manager import Manager, ManagerConfig
+from controllers.providers.hosted.binding import HostedConfig
+from kube.access import Access
+from kube.client import Client
+from server.app import NameServer
+from server.config import Address, ServerConfig
+from standalone.apiserver.server import ApiServer
+from standalone.up.announcement import Announcement
+from standalone.up.config import SERVER_NAME, SERVER_SERVICE, SYSTEM_NAMESPACE, UpConfig
+from standalone.up.demo import demo_manifests
+from standalone.up.install import announce_server, install
+from standalone.up.kubeconfig import write_kubeconfig
+from standalone.up.manifest_source import Document, ManifestSource
+
+WEBHOOK_NAME: Final = "validate.dns.appthrust.io"
+
+
+async def up(config: UpConfig, announcement: Announcement) -> None:
+    """Run until SIGINT or SIGTERM.
+
+    Raises DataDirError or ListenError, with a message that says what to do, when a part cannot start; nothing stays behind then.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, stop.set)
+    async with running(config, announcement):
+        await stop.wait()
+        announcement.stopping()
+
+
+@asynccontextmanager
+async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator[NameServer]:
+    """Have everything run for as long as the context is entered."""
+    async with AsyncExitStack() as stack:
+        announcement.starting(f"API server on {config.data_dir}")
+        api = await stack.enter_async_context(ApiServer(config.data_dir, *config.api))
+        write_kubeconfig(config.kubeconfig, api.url)
+        client = await stack.enter_async_context(Client(Access(api.url)))
+        await install(client)
+        announcement.starting("manager")
+        await _start_manager(stack, client, api)
+        announcement.starting("name server")
+        name_server = await _start_name_server(stack, client, config)
+        source = ManifestSource(client, config.manifests)
+        applied, problems = await source.apply_all()
+        if config.demo:
+            more, further = await source.submit_all(_demo())
+            applied, problems = applied + more, problems + further
+        announcement.started(api.url, name_server.addresses, config.kubeconfig, applied, problems)
+        await stack.enter_async_context(_in_background(source.follow(announcement.applied_again)))
+        yield name_server
+
+
+async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer) -> None:
+    """Run the manager and let its admission judge every write from the moment its caches are complete."""
+    identity = f"{socket.gethostname()}-{os.getpid()}"
+    manager = Manager(client, ManagerConfig(identity, SYSTEM_NAMESPACE, HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE)))
+    for hook in manager.admission.hooks():
+        ref = hook.resource
+        api.register_admission(
+            ref.group, ref.version, ref.plural, hook.subresource, hook.operations, hook.handler, name=WEBHOOK_NAME
+        )
+    await stack.enter_async_context(_in_background(manager.run()))
+    await manager.synced.wait()
+
+
+async def _start_name_server(stack: AsyncExitStack, client: Client, config: UpConfig) -> NameServer:
+    name_server = NameServer(
+        ServerConfig(
+            listen=(Address(*config.dns),),
+            name=SERVER_NAME,
+            client=client,
+            cache_dir=config.data_dir / "snapshots",
+            http=Address(*config.http) if config.http is not None else None,
+        )
+    )
+    await name_server.start()
+    stack.push_async_callback(name_server.stop)
+    address = name_server.addresses[0]
+    await announce_server(client, address.host, address.port)
+    return name_server
+
+
+def _demo() -> list[Document]:
+    return [Document(Path("--demo"), number, manifest) for number, manifest in enumerate(demo_manifests(), 1)]
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `work` until the context is left; should it fail before, whoever stands in the context is cancelled."""
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(work)
+        try:
+            yield
+        finally:
+            task.cancel()
