@@ -133,8 +133,7 @@ class LeaseElector:
             return True
         finally:
             self._leading = False
-            await _stop(renewal)
-            await self._stop_body(body)
+            await self._stop(body, renewal)
 
     async def _acquire(self) -> None:
         while True:
@@ -148,9 +147,9 @@ class LeaseElector:
     async def _renew_until_lost(self) -> None:
         """Return once the lease is another process's, or has not been renewed for too long."""
         while True:
-            await self._pause()
             try:
                 async with asyncio.timeout_at(self._renewed + self._renew_deadline_s):
+                    await self._pause()
                     if await self._try_hold() is _Hold.FOREIGN:
                         return
             except TimeoutError:
@@ -229,10 +228,18 @@ class LeaseElector:
         except (KubeError, TimeoutError) as error:
             self._log.warning("releasing the lease failed", error=type(error).__name__)
 
-    async def _stop_body(self, body: asyncio.Future[None]) -> None:
+    async def _stop(self, *tasks: asyncio.Future[None]) -> None:
+        """Cancel all at once, then wait; what they raise meanwhile is logged, since their outcome no longer counts."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        await _stop(body)
+        pending = [task for task in tasks if not task.done()]
+        for task in pending:
+            task.cancel()
+        if pending:
+            await asyncio.wait(pending)
+        for task in pending:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self._log.error("task failed while it was stopped", exc_info=error)
         if (took_s := loop.time() - started) > self._lease_duration_s - self._renew_deadline_s:
             self._log.error("body stopped too late, another leader may have started", took_s=round(took_s, 3))
 
@@ -245,13 +252,3 @@ class LeaseElector:
 
 async def _call(function: Callable[[], Awaitable[None]]) -> None:
     await function()
-
-
-async def _stop(task: asyncio.Future[None]) -> None:
-    """Cancel and wait; what the task raises while it ends is logged, since its own outcome no longer counts."""
-    if task.done():
-        return
-    task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("task failed while stopping", exc_info=error)
