@@ -13,12 +13,15 @@ from typing import Any
 import yaml
 
 from controllers.api.crd import custom_resource_definitions
+from controllers.providers.hosted.contract import provider_manifest as hosted
 
 
 def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (relative path, manifest) of everything to install, definitions before the objects that need them."""
     for definition in custom_resource_definitions():
         yield f"{definition['metadata']['name']}.yaml", definition
+    for provider in (hosted(),):
+        yield f"providers/{provider['metadata']['name']}.yaml", provider
 
 
 def manifests() -> list[Mapping[str, Any]]:

@@ -7,9 +7,7 @@ server answering to the last.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -71,8 +69,9 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
 
 async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer) -> None:
     """Run the manager and let its admission judge every write from the moment its caches are complete."""
-    identity = f"{socket.gethostname()}-{os.getpid()}"
-    manager = Manager(client, ManagerConfig(identity, SYSTEM_NAMESPACE, HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE)))
+    # The data directory's lock keeps other processes out, so the name may stay: after a crash the Lease is ours at once.
+    hosted = HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE)
+    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, hosted))
     for hook in manager.admission.hooks():
         ref = hook.resource
         api.register_admission(
