@@ -14,11 +14,11 @@ import dns.rdata
 import dns.rdataclass
 import dns.rdatatype
 import dns.rdtypes.ANY.SOA
-from pydantic import ValidationError
 
 from cli.zone_body import name_text
-from zonemodel.hosted_zone import SOA, NameServer
-from zonemodel.name import Fqdn, WireName, object_to_domain
+from controllers.providers.hosted.parameter_rule import parse_parameters
+from controllers.providers.hosted.parameters import Head, head_of
+from zonemodel.name import Fqdn, WireName
 from zonemodel.record import RecordType
 from zonemodel.rrset import RRset, ZoneData
 
@@ -76,31 +76,14 @@ def _rdatas(sets: Mapping[tuple[WireName, int], RRset], owner: WireName, rtype: 
     return () if found is None else found.rdatas
 
 
-def from_parameters(parameters: Mapping[str, Any], domain: Fqdn) -> tuple[SOA, tuple[NameServer, ...]]:
-    """Return the SOA and the name servers that a hosted ZoneClass gives to a zone.
-
-    `parameters` names at least one server. Raises ApexError.
-    """
-    try:
-        servers = tuple(NameServer.model_validate(each) for each in parameters["nameServers"])
-        given = dict(parameters.get("soa") or {})
-        if "negativeTTL" in parameters:
-            given["minimum"] = parameters["negativeTTL"]
-        return _complete(given, servers, domain), servers
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(str(each) for each in first["loc"])
-        raise ApexError(f"spec.parameters of the ZoneClass: {path}: {first['msg']}") from error
+def head_from_parameters(parameters: Mapping[str, Any], domain: Fqdn) -> Head:
+    """Return what a hosted ZoneClass makes the head of a zone; raises ApexError with every fault of the parameters."""
+    parsed = parse_parameters(parameters)
+    if isinstance(parsed, tuple):
+        raise ApexError("; ".join(str(each) for each in parsed))
+    return head_of(parsed, domain)
 
 
-def from_server_names(names: Sequence[str], domain: Fqdn) -> tuple[SOA, tuple[NameServer, ...]]:
-    """Return an apex with these servers and the default SOA values; raises ApexError when a name is none."""
-    for name in names:
-        if objection := object_to_domain(name):
-            raise ApexError(f"the name server {name!r} {objection}")
-    servers = tuple(NameServer(name=name) for name in names)
-    return _complete({}, servers, domain), servers
-
-
-def _complete(given: Mapping[str, Any], servers: Sequence[NameServer], domain: Fqdn) -> SOA:
-    return SOA.model_validate({"mname": servers[0].name, "rname": f"hostmaster.{domain}", **given})
+def head_from_server_names(names: Sequence[str], domain: Fqdn) -> Head:
+    """Return the head that a class with these servers and nothing else would make; raises ApexError."""
+    return head_from_parameters({"nameServers": [{"name": each} for each in names]}, domain)

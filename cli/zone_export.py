@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cli.zone_apex import ApexError, from_parameters, from_server_names
+from cli.zone_apex import ApexError, head_from_parameters, head_from_server_names
 from controllers.api.group import GROUP, HOSTED_ZONES, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.core.admission.record_body import Switch, Validation, judge_body
 from controllers.core.admission.record_name import judge_owner
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import Field, require_integer, require_text
-from zonemodel.hosted_zone import SOA, HostedRecordSet, HostedZoneSpec, NameServer, Transfer
+from controllers.providers.hosted.binding import CONTROLLER_NAME
+from controllers.providers.hosted.parameters import Head
+from zonemodel.hosted_zone import HostedRecordSet, HostedZoneSpec, Transfer
 from zonemodel.name import Fqdn, OwnerName, object_to_domain, object_to_length, to_wire
 from zonemodel.record import TTL_MAX_S, RecordType
 from zonemodel.rrset import ZoneData
@@ -50,13 +52,6 @@ class ZoneExport:
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Apex:
-    soa: SOA
-    servers: tuple[NameServer, ...]
-    serial: int | None = None
-
-
 def export_zone(manifests: Sequence[Manifest], choice: Choice, now_s: int) -> ZoneExport:
     """Return the zone of the chosen Zone, or of the only one.
 
@@ -67,12 +62,19 @@ def export_zone(manifests: Sequence[Manifest], choice: Choice, now_s: int) -> Zo
     domain = Fqdn(_text(zone, "spec.domainName"))
     if objection := object_to_domain(domain):
         raise ExportRefusedError(f"{_label(zone)}: spec.domainName {domain!r} {objection}")
-    apex = _find_apex(manifests, zone, domain, choice)
+    head = _find_head(manifests, zone, domain, choice)
     left_out = [line for each in manifests if (line := _why_not(each, zone)) is not None]
     members = [each for each in manifests if _is_member(each, zone) and _why_not(each, zone) is None]
     record_sets = _record_sets(members, domain)
-    serial = next((each for each in (choice.serial, apex.serial) if each is not None), now_s % 2**32)
-    snapshot = Snapshot(domain, serial, apex.soa, apex.servers, Transfer(), "", {"": record_sets})
+    snapshot = Snapshot(
+        domain,
+        _serial(manifests, zone, choice, now_s),
+        head.soa,
+        head.name_servers,
+        head.transfer,
+        "",
+        {"": record_sets},
+    )
     return ZoneExport(ZoneData(to_wire(domain), tuple(rrsets(snapshot))), len(record_sets), tuple(left_out))
 
 
@@ -91,25 +93,36 @@ def _choose(manifests: Sequence[Manifest], choice: Choice) -> Manifest:
     raise ExportRefusedError(f"wanted {wanted}, the manifests hold: {names}; choose one with --zone and --namespace")
 
 
-def _find_apex(manifests: Sequence[Manifest], zone: Manifest, domain: Fqdn, choice: Choice) -> _Apex:
+def _find_head(manifests: Sequence[Manifest], zone: Manifest, domain: Fqdn, choice: Choice) -> Head:
     try:
         if choice.server_names:
-            return _Apex(*from_server_names(choice.server_names, domain))
-        if (hosted := _find(manifests, HOSTED_ZONES.kind, _key(zone))) is not None:
-            spec = HostedZoneSpec.model_validate(hosted["spec"])
-            if spec.soa is not None and spec.name_servers:
-                return _Apex(spec.soa, spec.name_servers, spec.serial)
+            return head_from_server_names(choice.server_names, domain)
+        hosted = _hosted(manifests, zone)
+        if hosted is not None and hosted.soa is not None and hosted.name_servers:
+            return Head(domain, hosted.soa, hosted.name_servers, hosted.transfer or Transfer())
         zone_class = _find(manifests, ZONE_CLASSES.kind, _class_key(zone)) or {}
-        if Field("", zone_class).at("spec.parameters.nameServers").size:
-            return _Apex(*from_parameters(zone_class["spec"]["parameters"], domain))
+        if _text(zone_class, "spec.controllerName") == CONTROLLER_NAME:
+            return head_from_parameters(zone_class["spec"].get("parameters") or {}, domain)
         names = [str(each.value) for each in Field("", zone).at("status.nameServers").items()]
         if names:
-            return _Apex(*from_server_names(names, domain))
+            return head_from_server_names(names, domain)
     except ApexError as error:
         raise ExportRefusedError(f"{_label(zone)}: {error}") from error
     raise ExportRefusedError(
         f"{_label(zone)}: nothing names its servers; add its ZoneClass to the manifests or give --name-server"
     )
+
+
+def _hosted(manifests: Sequence[Manifest], zone: Manifest) -> HostedZoneSpec | None:
+    found = _find(manifests, HOSTED_ZONES.kind, _key(zone))
+    return None if found is None else HostedZoneSpec.model_validate(found["spec"])
+
+
+def _serial(manifests: Sequence[Manifest], zone: Manifest, choice: Choice, now_s: int) -> int:
+    if choice.serial is not None:
+        return choice.serial
+    hosted = _hosted(manifests, zone)
+    return now_s % 2**32 if hosted is None or hosted.serial is None else hosted.serial
 
 
 def _record_sets(members: Sequence[Manifest], domain: Fqdn) -> tuple[HostedRecordSet, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import dns.name
 import dns.rdatatype
 
-from cli.zone_apex import Apex, read_apex
+from cli.zone_apex import Apex, ApexError, head_from_parameters, read_apex
 from cli.zone_body import NotTextError, decode_body, name_text
 from cli.zone_name import record_set_object_name
 from cli.zone_shadow import Shadows
@@ -23,14 +23,12 @@ from controllers.core.admission.record_body import Switch, judge_body
 from controllers.core.admission.record_name import judge_owner
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import Field
-from zonemodel.hosted_zone import GROUP as HOSTED_GROUP
+from controllers.providers.hosted.binding import CONTROLLER_NAME, PROVIDER_NAME
 from zonemodel.name import APEX, Fqdn, OwnerName, WireName, object_to_domain
 from zonemodel.record import RecordType
 from zonemodel.rrset import RRset, ZoneData
 
 Manifest = dict[str, Any]
-
-HOSTED_CONTROLLER: Final = f"{HOSTED_GROUP}/controller"
 
 _SOA: Final = 6
 _TYPES: Final[Mapping[int, RecordType]] = {each.code: each for each in RecordType}
@@ -236,15 +234,17 @@ def _head(domain: Fqdn, apex: Apex, target: Target) -> Iterator[Manifest]:
 
 
 def _class_manifest(domain: Fqdn, apex: Apex, target: Target) -> Manifest:
-    if target.provider.name != HOSTED_GROUP:
+    if target.provider.name != PROVIDER_NAME:
         raise ImportRefusedError(
-            f"a ZoneClass can be made for the provider {HOSTED_GROUP}, not for {target.provider.name}"
+            f"a ZoneClass can be made for the provider {PROVIDER_NAME}, not for {target.provider.name}"
         )
-    if not apex.parameters["nameServers"]:
-        raise ImportRefusedError(f"the zone {domain} has no NS records at its apex to make a ZoneClass from")
+    try:
+        head_from_parameters(apex.parameters, domain)
+    except ApexError as error:
+        raise ImportRefusedError(f"SOA and NS of {domain} make no ZoneClass: {error}") from error
     spec = {
         "provider": target.provider.dump(),
-        "controllerName": HOSTED_CONTROLLER,
+        "controllerName": CONTROLLER_NAME,
         "parameters": apex.parameters,
     }
     metadata = _metadata(target.zone_class.name, target.zone_class.namespace or target.namespace)

@@ -71,7 +71,16 @@ def _parse(text: str, name: str) -> Iterator[Manifest]:
         raise ManifestError(f"{name} is neither YAML nor JSON: {' '.join(str(error).split())}") from error
     for number, document in enumerate(documents, start=1):
         if document is not None:
-            yield from _unfold(document, f"{name}, document {number}")
+            where = f"{name}, document {number}"
+            _require_json(document, where)
+            yield from _unfold(document, where)
+
+
+def _require_json(document: object, where: str) -> None:
+    try:
+        orjson.dumps(document)
+    except orjson.JSONEncodeError as error:
+        raise ManifestError(f"{where}: holds what JSON cannot: {error}") from error
 
 
 def _unfold(document: object, where: str) -> Iterator[Manifest]:

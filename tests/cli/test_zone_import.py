@@ -140,6 +140,13 @@ def test_a_class_is_not_made_up_for_other_providers() -> None:
     assert "not for route53.dns.appthrust.io" in result.stderr
 
 
+def test_a_class_is_not_made_from_an_apex_that_a_class_cannot_have(tmp_path: Path) -> None:
+    (tmp_path / "bare.zone").write_text("t.example. 1 SOA . . 1 2 3 4 5\n")
+    result = run(tmp_path / "bare.zone", "--with-zone-class")
+    assert result.exit_code == 1
+    assert "SOA and NS of t.example make no ZoneClass: spec.parameters.nameServers: found" in result.stderr
+
+
 def test_options_say_what_manifests_refer_to() -> None:
     options = ("-n", "team", "--name", "mine", "--zone-class", "c", "--zone-class-namespace", "infra")
     zone, first, *_ = documents(run(ZONES / "small.zone", *options, "--provider", "p.example/v2"))
