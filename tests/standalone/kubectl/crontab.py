@@ -35,10 +35,19 @@ spec:
             type: object
             description: What is to run and when.
             required: [schedule]
+            x-kubernetes-validations:
+            - rule: "!has(self.mode) || self.mode != 'loud' || self.replicas >= 2"
+              message: loud jobs need two replicas
             properties:
               schedule: {type: string, minLength: 5, description: When it runs.}
               image: {type: string, default: busybox, description: What it runs.}
               replicas: {type: integer, minimum: 0, maximum: 10, default: 1, description: How many of it run.}
+              owner:
+                type: string
+                description: Whose it is.
+                x-kubernetes-validations:
+                - {rule: self == oldSelf, message: the owner cannot be changed}
+              mode: {type: string, enum: [quiet, loud], description: How it runs.}
               steps:
                 type: array
                 description: The steps in order.
