@@ -10,7 +10,7 @@ from typing import Any
 
 from standalone.apiserver.admission import Operation
 from standalone.apiserver.api import Api, Outcome
-from standalone.apiserver.metadata import prepare_create
+from standalone.apiserver.metadata.identity import prepare_create
 from standalone.apiserver.option import WriteOptions
 from standalone.apiserver.shape import judge, shape
 from standalone.apiserver.status import already_exists
@@ -28,11 +28,11 @@ async def create(
     `applied` objects carry their field ownership already (server-side apply). Raises ApiError.
     """
     now = api.now()
+    warnings = shape(api, target, obj, None, options)
     name = prepare_create(target, obj, now)
     target = replace(target, name=name)
     api.check_namespace(target)
     api.check_definition(target)
-    warnings = shape(api, target, obj, None, options)
     if target.resource.has_status:
         obj.pop("status", None)
     api.kind(target.resource).prepare(api.writing(obj, None))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from standalone import access_review
-from standalone.apiserver.metadata import check_identity
+from standalone.apiserver.metadata.identity import check_identity, type_metadata
 from standalone.apiserver.status import invalid
 from standalone.apiserver.target import Target
 from standalone.schema.fault import Fault
@@ -32,6 +32,7 @@ def is_review(target: Target) -> bool:
 
 def answer(target: Target, review: JsonObject) -> JsonObject:
     """The review with its status. Raises ApiError 400, 422."""
+    type_metadata(target, review)
     check_identity(target, review)
     respond, judge = _REVIEWS[target.resource.plural]
     if faults := judge(review):

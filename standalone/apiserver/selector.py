@@ -12,16 +12,14 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+from standalone.apiserver.metadata.name import label_value_objections, qualified_objections
 from standalone.apiserver.status import bad_request
 from standalone.resource import Resource
+from standalone.schema.gotext import quote
 from standalone.store.record import Record
 
-_SET = re.compile(
-    r"(?P<key>\S+)\s+(?P<operator>in|notin)\s+\((?P<values>[^()]*)\)|(?P<key2>\S+)\s+(?P<operator2>in|notin)\((?P<values2>[^()]*)\)"
-)
+_SET = re.compile(r"(?P<key>\S+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
 _EQUALITY = re.compile(r"(?P<key>[^=!]+?)\s*(?P<operator>==|!=|=)\s*(?P<value>[^=!]*)")
-_LABEL_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _COMMA_OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
 
 
@@ -55,7 +53,7 @@ Matcher = Callable[[Record], bool]
 @lru_cache(maxsize=512)
 def parse_label_selector(text: str) -> Selector:
     """Raises ApiError 400 with what could not be read."""
-    return tuple(_label_requirement(term.strip(), text) for term in _terms(text))
+    return tuple(_label_requirement(term.strip()) for term in _terms(text))
 
 
 @lru_cache(maxsize=512)
@@ -131,33 +129,24 @@ def _terms(text: str) -> list[str]:
     return _COMMA_OUTSIDE_PARENTHESES.split(text) if text.strip() else []
 
 
-def _label_requirement(term: str, selector: str) -> Requirement:
+def _label_requirement(term: str) -> Requirement:
     if match := _SET.fullmatch(term):
-        key, operator, values = (
-            (match["key"], match["operator"], match["values"])
-            if match["key"]
-            else match.group("key2", "operator2", "values2")
-        )
-        found = frozenset(value.strip() for value in values.split(","))
-        return _checked(Requirement(key, Operator(operator), found), selector)
+        values = frozenset(value.strip() for value in match["values"].split(","))
+        return _checked(Requirement(match["key"], Operator(match["operator"]), values))
     if match := _EQUALITY.fullmatch(term):
-        operator_kind = Operator.NOT_IN if match["operator"] == "!=" else Operator.IN
-        return _checked(Requirement(match["key"].strip(), operator_kind, frozenset({match["value"].strip()})), selector)
+        operator = Operator.NOT_IN if match["operator"] == "!=" else Operator.IN
+        return _checked(Requirement(match["key"].strip(), operator, frozenset({match["value"].strip()})))
     if term.startswith("!"):
-        return _checked(Requirement(term[1:].strip(), Operator.ABSENT), selector)
-    return _checked(Requirement(term, Operator.EXISTS), selector)
+        return _checked(Requirement(term[1:].strip(), Operator.ABSENT))
+    return _checked(Requirement(term, Operator.EXISTS))
 
 
-def _checked(requirement: Requirement, selector: str) -> Requirement:
-    if not _LABEL_KEY.fullmatch(requirement.key):
-        raise bad_request(
-            f'unable to parse requirement: key: Invalid value: "{requirement.key}" in selector "{selector}"'
-        )
+def _checked(requirement: Requirement) -> Requirement:
+    key = requirement.key
+    if objections := qualified_objections(key):
+        raise bad_request(f"unable to parse requirement: key: Invalid value: {quote(key)}: {'; '.join(objections)}")
     for value in sorted(requirement.values):
-        if not _LABEL_VALUE.fullmatch(value):
-            raise bad_request(
-                f'unable to parse requirement: values[0][{requirement.key}]: Invalid value: "{value}": a valid label '
-                "must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-                "end with an alphanumeric character"
-            )
+        if objections := label_value_objections(value):
+            where = f"values[0][{key}]: Invalid value: {quote(value)}"
+            raise bad_request(f"unable to parse requirement: {where}: {'; '.join(objections)}")
     return requirement

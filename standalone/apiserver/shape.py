@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from standalone.apiserver.api import Api
-from standalone.apiserver.metadata import judge_create, judge_update
+from standalone.apiserver.metadata.identity import type_metadata
+from standalone.apiserver.metadata.rule import judge_create, judge_update
 from standalone.apiserver.option import FieldValidation, WriteOptions
 from standalone.apiserver.status import bad_request, invalid
 from standalone.apiserver.target import Target
@@ -17,19 +18,23 @@ JsonObject = dict[str, Any]
 
 
 def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, options: WriteOptions) -> list[str]:
-    """Prune and default in place; return warnings about dropped fields. Raises ApiError 400 when those are forbidden."""
+    """Prune and default in place; return warnings about dropped fields. Raises ApiError 400 when those are forbidden.
+
+    Gives `obj` a metadata mapping of its own. Sub-trees shared with `live` are left alone.
+    """
+    unknown = type_metadata(target, obj)
     schema = api.registry.schema(target.resource)
-    if schema is None:
-        return []
-    dropped = [f'unknown field "{path}"' for path in schema.prune(obj, live)]
-    if dropped and options.field_validation is FieldValidation.STRICT:
-        resource = target.resource
+    if schema is not None:
+        unknown += schema.prune(obj, live)
+        schema.default(obj, live)
+    warnings = [f'unknown field "{path}"' for path in unknown]
+    if warnings and options.field_validation is FieldValidation.STRICT:
+        kind, version = target.resource.kind, target.resource.version
+        errors = ", ".join(warnings)
         raise bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-            f"strict decoding error: {', '.join(dropped)}"
+            f'{kind} in version "{version}" cannot be handled as a {kind}: strict decoding error: {errors}'
         )
-    schema.default(obj, live)
-    return dropped if options.field_validation is FieldValidation.WARN else []
+    return warnings if options.field_validation is FieldValidation.WARN else []
 
 
 def judge(api: Api, target: Target, obj: JsonObject, live: JsonObject | None) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from standalone.apiserver.admission import Operation
 from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.conversion import decoded
-from standalone.apiserver.metadata import carry_over, count_generation
+from standalone.apiserver.metadata.generation import count_generation
+from standalone.apiserver.metadata.identity import carry_over
 from standalone.apiserver.option import WriteOptions
 from standalone.apiserver.shape import judge, shape
 from standalone.apiserver.status import conflict, invalid, modified, not_found
@@ -30,11 +31,15 @@ async def replace(api: Api, target: Target, obj: JsonObject, options: WriteOptio
 
     Raises ApiError.
     """
-    metadata = obj.get("metadata")
-    if not api.kind(target.resource).unconditional_update and not (metadata or {}).get("resourceVersion"):
-        fault = Fault(FaultKind.INVALID, "metadata.resourceVersion", 0, "must be specified for an update")
-        raise invalid(target.resource, target.name, [fault])
-    return await change(api, target, lambda live: obj, options, user)
+
+    def replaced(live: JsonObject) -> JsonObject:
+        del live
+        if not api.kind(target.resource).unconditional_update and not _version(obj):
+            fault = Fault(FaultKind.INVALID, "metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid(target.resource, target.name, [fault])
+        return obj
+
+    return await change(api, target, replaced, options, user)
 
 
 async def change(
@@ -49,11 +54,10 @@ async def change(
         if record is None:
             raise not_found(target.resource, target.name)
         live = decoded(target.resource, record)
-        proposed = edit(live)
-        proposed = {**proposed, "metadata": {**(proposed.get("metadata") or {})}}
+        proposed = dict(edit(live))
+        warnings = shape(api, target, proposed, live, options)
         _check_preconditions(target, live, proposed)
         carry_over(target, live, proposed)
-        warnings = shape(api, target, proposed, live, options)
         proposed = isolate(target, live, proposed)
         api.kind(target.resource).prepare(api.writing(proposed, live))
         if target.resource.has_generation:
@@ -107,6 +111,11 @@ def _check_preconditions(target: Target, live: JsonObject, proposed: JsonObject)
     version = metadata.get("resourceVersion")
     if version and version != stored["resourceVersion"]:
         raise modified(target.resource, target.name)
+
+
+def _version(obj: JsonObject) -> str:
+    metadata = obj.get("metadata")
+    return metadata.get("resourceVersion") or "" if isinstance(metadata, dict) else ""
 
 
 def _is_namespace(target: Target) -> bool:

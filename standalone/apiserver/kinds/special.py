@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from standalone.apiserver.kinds import definition, namespace
+from standalone.apiserver.kinds import definition, namespace, secret, service
 from standalone.apiserver.kinds.kind import Kind
 
 SPECIAL: Mapping[tuple[str, str], Kind] = {
+    ("", "configmaps"): secret.CONFIG_MAP,
     ("", "namespaces"): namespace.KIND,
+    ("", "secrets"): secret.SECRET,
+    ("", "services"): service.KIND,
     ("apiextensions.k8s.io", "customresourcedefinitions"): definition.KIND,
 }

@@ -1,0 +1,106 @@
+"""Which object a request is about, and the metadata that only the server sets.
+
+Owns names, uid and timestamps on create, and what an update carries over from the stored object.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from typing import Any
+
+from standalone.apiserver.metadata.fieldtype import MetadataTypeError, known_only
+from standalone.apiserver.status import ApiError, bad_request
+from standalone.apiserver.target import Target
+
+JsonObject = dict[str, Any]
+
+_GENERATED_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"  # no vowels: no words; nothing that reads as something else
+_MAX_GENERATED_PREFIX = 58
+_EMPTY: tuple[Any, ...] = (None, "", {}, [])
+
+
+def type_metadata(target: Target, obj: JsonObject) -> list[str]:
+    """Give `obj` a metadata of the right types without empty parts, in place; return the paths of unknown fields.
+
+    The metadata is a new mapping: the one that was there stays as it is. Raises ApiError 400.
+    """
+    metadata = obj.get("metadata") or {}
+    try:
+        if not isinstance(metadata, dict):
+            raise MetadataTypeError("metadata is not an object")
+        metadata = {name: value for name, value in metadata.items() if value not in _EMPTY or name == "managedFields"}
+        unknown = known_only(metadata)
+    except MetadataTypeError as error:
+        kind = target.resource.kind
+        raise bad_request(
+            f'{kind} in version "{target.resource.version}" cannot be handled as a {kind}: {error}'
+        ) from error
+    obj["metadata"] = metadata
+    return unknown
+
+
+def check_identity(target: Target, obj: JsonObject) -> JsonObject:
+    """Hold apiVersion, kind and namespace against the URL and return the metadata. Raises ApiError 400."""
+    resource = target.resource
+    version, kind = obj.get("apiVersion") or "", obj.get("kind") or ""
+    if version != resource.api_version:
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
+        )
+    if kind != resource.kind:
+        raise bad_request(f"the kind in the data ({kind}) does not match the expected kind ({resource.kind})")
+    metadata: JsonObject = obj["metadata"]
+    if resource.namespaced:
+        if metadata.setdefault("namespace", target.namespace) != target.namespace:
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    else:
+        metadata.pop("namespace", None)
+    return metadata
+
+
+def prepare_create(target: Target, obj: JsonObject, now: str) -> str:
+    """Give a new object its name and identity in place and return the name. Raises ApiError 400."""
+    metadata = check_identity(target, obj)
+    if metadata.get("resourceVersion"):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    if target.name and metadata.setdefault("name", target.name) != target.name:
+        raise name_mismatch(metadata["name"], target.name)
+    prefix = metadata.get("generateName")
+    if prefix and not metadata.get("name"):
+        metadata["name"] = generated_name(prefix)
+    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation"):
+        metadata.pop(name, None)
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = now
+    if target.resource.has_generation:
+        metadata["generation"] = 1
+    given: str = metadata.get("name", "")
+    return given
+
+
+def generated_name(prefix: str) -> str:
+    """`generateName` with five random characters."""
+    suffix = "".join(random.choices(_GENERATED_CHARACTERS, k=5))
+    return f"{prefix[:_MAX_GENERATED_PREFIX]}{suffix}"
+
+
+def name_mismatch(found: str, expected: str) -> ApiError:
+    return bad_request(f"the name of the object ({found}) does not match the name on the URL ({expected})")
+
+
+def carry_over(target: Target, live: JsonObject, proposed: JsonObject) -> None:
+    """Put the fields that only the server sets from the stored object into an update, in place. Raises ApiError 400."""
+    metadata = check_identity(target, proposed)
+    stored = live["metadata"]
+    if metadata.setdefault("name", target.name) != target.name:
+        raise name_mismatch(metadata["name"], target.name)
+    if not metadata.get("uid"):
+        metadata["uid"] = stored["uid"]
+    metadata["creationTimestamp"] = stored["creationTimestamp"]
+    metadata.pop("selfLink", None)
+    for name in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"):
+        if name in stored:
+            metadata[name] = stored[name]
+        else:
+            metadata.pop(name, None)
