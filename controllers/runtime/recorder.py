@@ -109,6 +109,11 @@ class EventRecorder:
         self._objects: OrderedDict[ObjectReference, TokenBucket] = OrderedDict()
         self._wake = asyncio.Event()
 
+    @property
+    def waiting(self) -> int:
+        """Events that are not written yet."""
+        return len(self._waiting)
+
     def event(
         self,
         regarding: ObjectReference,
