@@ -123,6 +123,38 @@ def test_the_status_is_written_apart(kubectl: Command) -> None:
     assert kubectl.json("get", "ct", "nightly", "--subresource=status")["status"] == status["status"]
 
 
+def test_the_status_is_edited_and_replaced_apart(kubectl: Command, tmp_path: Path) -> None:
+    kubectl.ok("create", "-f", "-", stdin=crontab())
+    found = kubectl.json("get", "ct", "nightly")
+    changed = found | {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+    changed["spec"] = found["spec"] | {"replicas": 9}
+    kubectl.ok("replace", "--subresource=status", "-f", "-", stdin=json.dumps(changed))
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i \'s/status: "False"/status: "True"/\' "$1"\n')
+    editor.chmod(0o755)
+    kubectl.ok("edit", "ct", "nightly", "--subresource=status", environment={"EDITOR": str(editor)})
+    after = kubectl.json("get", "ct", "nightly")
+    assert after["spec"]["replicas"] == 1
+    assert after["status"] == {"conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def test_the_status_is_applied_on_the_server_apart(kubectl: Command) -> None:
+    kubectl.ok("apply", "--server-side", "-f", "-", stdin=crontab())
+    reported = {
+        "apiVersion": "stable.example.com/v1",
+        "kind": "CronTab",
+        "metadata": {"name": "nightly"},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    arguments = ("apply", "--server-side", "--subresource=status", "--field-manager=controller", "-f", "-")
+    kubectl.ok(*arguments, stdin=json.dumps(reported))
+    found = kubectl.json("get", "ct", "nightly", "--show-managed-fields")
+    assert found["status"] == reported["status"]
+    entry = next(each for each in found["metadata"]["managedFields"] if each["manager"] == "controller")
+    assert (entry["operation"], entry["subresource"]) == ("Apply", "status")
+    assert set(entry["fieldsV1"]) == {"f:status"}
+
+
 def test_label_and_annotate_add_change_and_remove(kubectl: Command) -> None:
     kubectl.ok("create", "-f", "-", stdin=crontab())
     assert kubectl.ok("label", "ct", "nightly", "team=a").endswith("nightly labeled\n")

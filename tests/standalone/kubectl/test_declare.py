@@ -1,5 +1,8 @@
 """Declared state: apply on either side, diff, replace, and what is refused."""
 
+import json
+from pathlib import Path
+
 from tests.standalone.kubectl.command import Command
 from tests.standalone.kubectl.crontab import crontab
 
@@ -171,3 +174,16 @@ def test_apply_prunes_what_is_no_longer_in_the_set(kubectl: Command) -> None:
     kubectl.ok(*prune, stdin=crontab("a", labels=labels) + "\n---\n" + crontab("b", labels=labels))
     assert "crontab.stable.example.com/b pruned" in kubectl.ok(*prune, stdin=crontab("a", labels=labels))
     assert kubectl.ok("get", "ct", "-o", "name") == "crontab.stable.example.com/a\n"
+
+
+def test_a_list_in_one_document_is_applied_item_by_item(kubectl: Command) -> None:
+    items = [json.loads(crontab(f"job-{number}")) for number in range(3)]
+    manifest = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    assert kubectl.ok("apply", "-f", "-", stdin=manifest).count(" created\n") == 3
+    assert kubectl.ok("diff", "-f", "-", stdin=manifest) == ""
+
+
+def test_a_kustomization_is_applied(kubectl: Command, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(crontab())
+    (tmp_path / "kustomization.yaml").write_text("resources: [job.yaml]\nnamePrefix: very-\n")
+    assert kubectl.ok("apply", "-k", str(tmp_path)) == "crontab.stable.example.com/very-nightly created\n"

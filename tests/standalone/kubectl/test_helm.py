@@ -32,15 +32,50 @@ data:
 }
 
 
+WITH_DEFINITION = {
+    "Chart.yaml": "apiVersion: v2\nname: gadgets\nversion: 0.1.0\n",
+    "crds/gadgets.yaml": """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.example.net}
+spec:
+  group: example.net
+  scope: Namespaced
+  names: {plural: gadgets, singular: gadget, kind: Gadget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, description: How big it is.}
+""",
+    "templates/gadget.yaml": """\
+apiVersion: example.net/v1
+kind: Gadget
+metadata: {name: "{{ .Release.Name }}"}
+spec: {size: 3}
+""",
+}
+
+
+def write_chart(root: Path, content: dict[str, str]) -> str:
+    for name, text in content.items():
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return str(root)
+
+
 @pytest.fixture(scope="session")
 def chart(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The directory of a small chart."""
-    root: Path = tmp_path_factory.mktemp("chart")
-    for name, content in CHART.items():
-        path = root / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(content)
-    return str(root)
+    return write_chart(tmp_path_factory.mktemp("chart"), CHART)
 
 
 def test_a_release_is_installed_upgraded_rolled_back_and_removed(helm: Command, kubectl: Command, chart: str) -> None:
@@ -75,3 +110,18 @@ def test_a_refused_object_fails_the_release_with_the_servers_words(helm: Command
     complaint = helm.fails("install", "wrong", chart, "--set", "replicas=99")
     assert "spec.replicas" in complaint
     assert "should be less than or equal to 10" in complaint
+
+
+def test_a_chart_brings_its_definitions_and_uses_them_at_once(helm: Command, kubectl: Command, tmp_path: Path) -> None:
+    chart = write_chart(tmp_path, WITH_DEFINITION)
+    assert "STATUS: deployed" in helm.ok("install", "first", chart, "--timeout", "25s")
+    assert kubectl.json("get", "gadget", "first")["spec"] == {"size": 3}
+    assert "STATUS: deployed" in helm.ok("upgrade", "first", chart, "--timeout", "25s")
+    assert helm.ok("uninstall", "first") == 'release "first" uninstalled\n'
+    assert kubectl.ok("get", "gadgets", "-o", "name") == ""
+
+
+def test_a_dry_run_on_the_server_installs_nothing(helm: Command, kubectl: Command, chart: str) -> None:
+    assert "kind: CronTab" in helm.ok("install", "dry", chart, "--dry-run=server")
+    assert kubectl.ok("get", "ct,configmap,secret", "-o", "name") == ""
+    assert json.loads(helm.ok("list", "-o", "json")) == []
