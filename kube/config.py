@@ -111,13 +111,15 @@ async def _load_in_cluster(environ: Mapping[str, str]) -> Access:
 
 async def _load_kubeconfig(source: KubeconfigFiles, context: str | None) -> Access:
     async def load() -> Any:
-        configuration: Any = Configuration()
+        configuration: Any = Configuration(host="")
         files = os.pathsep.join(str(path) for path in source.paths)
         try:
             loader = await _kubeconfig.load_kube_config(files, context, configuration, persist_config=False)
         # the library meets a broken file with whatever its first wrong step raises
         except (ConfigException, OSError, yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ConfigError(f"kubeconfig {source.origin}: {error or type(error).__name__}") from error
+        if not configuration.host:
+            raise ConfigError(f"kubeconfig {source.origin}: the cluster of the context has no server")
         _require_plugin_result(loader, configuration, source.origin)
         return configuration
 
