@@ -1,0 +1,58 @@
+"""The `dns-api` command and its subcommands.
+
+Owns their names. The module of a subcommand is imported only when it is the one called, so that a name server needs none of what the
+others need and `dns-api get` starts quickly. Each module has `register(app)`, which adds its command.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import typer
+
+COMMANDS: Final = {
+    "up": ("cli.up", "Run API server, manager and name server in one process."),
+    "apply": ("cli.apply", "Apply manifests."),
+    "get": ("cli.get", "List objects."),
+    "describe": ("cli.describe", "Show an object, its conditions and its events."),
+    "delete": ("cli.delete", "Delete objects."),
+    "wait": ("cli.wait", "Wait until objects are Programmed, or gone."),
+    "events": ("cli.events", "List events."),
+    "zone": ("cli.zone", "Turn master files into manifests, and back."),
+    "server": ("cli.server", "Run the name server alone."),
+    "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
+}
+
+
+def build(called: str | None) -> typer.Typer:
+    """Return the command with `called` at work and the others as lines of the help."""
+    app = typer.Typer(
+        name="dns-api",
+        help="DNS declared as Kubernetes resources, answered by an authoritative name server.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for name, (module, text) in COMMANDS.items():
+        if name == called:
+            importlib.import_module(module).register(app)
+        else:
+            app.command(name, help=text)(_elsewhere)
+    return app
+
+
+def _elsewhere() -> None:
+    """Stand in the help for a command that is not the one called."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line of the process, or the one given."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    build(next((word for word in words if not word.startswith("-")), None))(words)
+
+
+if __name__ == "__main__":
+    main()
