@@ -133,7 +133,7 @@ def _bound(limit: float, value: float) -> float:
 
 def _in_range(type_name: str, format_name: str, value: float) -> bool:
     if type_name == "integer":
-        return int(value) in (_INT32 if format_name == "int32" else INT64)
+        return int(value) == value and int(value) in (_INT32 if format_name == "int32" else INT64)
     return format_name != "float" or abs(value) <= _FLOAT32_MAX
 
 

@@ -32,18 +32,11 @@ def old_items(node: Node, value: Sequence[Any], old: Any) -> list[Any] | None:
 def map_key(node: Node, item: Any) -> Any:
     """Return a hashable identity of a map-list item; None when the item cannot have one.
 
-    Booleans and numbers are told apart, and an absent key is a key of its own.
+    Booleans and numbers are told apart. An item that lacks one of its keys is nobody's successor.
     """
     if type(item) is not dict:
         return None
-    keys = node.list_map_keys
-    if len(keys) == 1:
-        value = item.get(keys[0], ABSENT)
-        return value if type(value) is str else _typed(value)
-    return tuple(_typed(item.get(key, ABSENT)) for key in keys)
-
-
-def _typed(value: Any) -> tuple[str, Any] | None:
-    if type(value) is dict or type(value) is list:
+    values = [item.get(key) for key in node.list_map_keys]
+    if any(value is None or type(value) is dict or type(value) is list for value in values):
         return None
-    return (type(value).__name__, value)
+    return tuple(value if type(value) is str else (type(value).__name__, value) for value in values)

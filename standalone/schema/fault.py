@@ -28,6 +28,12 @@ class FaultKind(Enum):
     INTERNAL = "InternalError"
 
 
+class Omitted(Enum):
+    """Stands for a value that is too large to be worth repeating in a message."""
+
+    OMITTED = "omitted"
+
+
 _TITLES: Final = {
     FaultKind.NOT_FOUND: "Not found",
     FaultKind.REQUIRED: "Required value",
@@ -67,7 +73,7 @@ class Fault:
     def body(self) -> str:
         """The message without the field path, as a Status cause carries it."""
         text = _TITLES[self.kind]
-        if self.kind not in _WITHOUT_VALUE:
+        if self.kind not in _WITHOUT_VALUE and self.value is not Omitted.OMITTED:
             text = f"{text}: {_rendered(self.value)}"
         return f"{text}: {self.detail}" if self.detail else text
 

@@ -5,6 +5,7 @@ Owns compiling and searching; linear time whatever the pattern. The one module t
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import re2
@@ -28,6 +29,10 @@ class Pattern:
 
     def matches(self, subject: str) -> bool:
         return self._compiled.search(subject) is not None
+
+    def find_all(self, subject: str, *, limit: int | None) -> list[str]:
+        """Return the texts of at most `limit` matches, from left to right."""
+        return [match.group(0) for match in islice(self._compiled.finditer(subject), limit)]
 
 
 def _words(fault: Exception) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from standalone.schema.cel.evaluate import rule_faults
+from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.check import check
 from standalone.schema.default import apply_defaults
 from standalone.schema.fault import BLOCKING, NO_FIELD, Fault, FaultKind, SchemaError
@@ -19,7 +21,7 @@ from standalone.schema.prune import prune_object
 from standalone.schema.structure import schema_faults
 from standalone.schema.uniqueness import check_uniqueness
 
-_RULES_SKIPPED = (
+_SKIPPED_DETAIL = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
@@ -30,6 +32,7 @@ class StructuralSchema:
     """A parsed `openAPIV3Schema`; immutable and safe to share; equal only to itself."""
 
     root: Node
+    rules: RuleNode | None = None
 
     @classmethod
     def parse(cls, openapi: Mapping[str, Any], field: str = "openAPIV3Schema") -> StructuralSchema:
@@ -39,7 +42,8 @@ class StructuralSchema:
         """
         if faults := schema_faults(openapi, field):
             raise SchemaError(faults)
-        return cls(parse_node(openapi))
+        root = parse_node(openapi)
+        return cls(root, compile_rules(root, field))
 
     def default(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> None:
         """Fill in defaults in place, and drop nulls where the schema does not admit them.
@@ -65,6 +69,8 @@ class StructuralSchema:
         faults: list[Fault] = []
         check(self.root, obj, previous, None, faults)
         faults.extend(self._uniqueness_faults(obj, old))
+        if self.rules is not None:
+            faults.extend(_rules_skipped(faults) or rule_faults(self.rules, obj, previous))
         return _distinct(faults)
 
     def _uniqueness_faults(self, obj: dict[str, Any], old: dict[str, Any] | None) -> list[Fault]:
@@ -84,7 +90,8 @@ def _distinct(faults: list[Fault]) -> list[Fault]:
     return list({(fault.kind, fault.message): fault for fault in faults}.values())
 
 
-def _blocks_rules(faults: list[Fault]) -> list[Fault]:
+def _rules_skipped(faults: list[Fault]) -> list[Fault]:
+    """Rules cannot trust the shape of an object with such faults; one more fault says that they were not asked."""
     if any(fault.kind in BLOCKING for fault in faults):
-        return [Fault(FaultKind.INVALID, NO_FIELD, None, _RULES_SKIPPED)]
+        return [Fault(FaultKind.INVALID, NO_FIELD, None, _SKIPPED_DETAIL)]
     return []
