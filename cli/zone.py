@@ -28,19 +28,18 @@ HOSTED_PROVIDER: Final = "hosted.dns.appthrust.io/v1alpha1"
 EXIT_REFUSED: Final = 1
 EXIT_LEFT_OUT: Final = 3
 
-_IMPORT_HELP: Final = """Turn a master file (RFC 1035) into a Zone and its RecordSets.
-
-Everything that RecordSets cannot hold is listed on standard error with its reason. SOA and apex NS belong to the ZoneClass: they are
-printed as its parameters, in a comment of the YAML and on standard error.
-
-Exit codes: 0 everything is held; 1 the file or the zone is refused; 2 wrong options; 3 some record sets are left out. With --strict
-nothing is written when a record set is left out or changed."""
-
-_EXPORT_HELP: Final = """Write a Zone and its RecordSets as a master file (RFC 1035).
-
-Name servers and SOA come from --name-server, else from the HostedZone, the ZoneClass's parameters or the Zone's status.
-
-Exit codes: 0 everything is written; 1 the manifests are refused; 2 wrong options; 3 some objects are no part of the file."""
+_IMPORT_HELP: Final = (
+    "Turn a master file (RFC 1035) into a Zone and its RecordSets.\n\n"
+    "Everything that RecordSets cannot hold is listed on standard error with its reason. SOA and apex NS belong to the ZoneClass: "
+    "they are printed as its parameters, in a comment of the YAML and on standard error.\n\n"
+    "Exit codes: 0 everything is held; 1 the file or the zone is refused; 2 wrong options; 3 some record sets are left out. "
+    "With --strict nothing is written when a record set is left out or changed."
+)
+_EXPORT_HELP: Final = (
+    "Write a Zone and its RecordSets as a master file (RFC 1035).\n\n"
+    "Name servers and SOA come from --name-server, else from the HostedZone, the ZoneClass's parameters or the Zone's status.\n\n"
+    "Exit codes: 0 everything is written; 1 the manifests are refused; 2 wrong options; 3 some objects are no part of the file."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def zone_app(read_objects: ReadObjects | None = None) -> typer.Typer:
     def export_command(
         sources: Annotated[
             list[str] | None,
-            typer.Argument(help="Files or folders of manifests, - for standard input.", metavar="[FILE|DIR|-]..."),
+            typer.Argument(help="Files or folders of manifests, - for standard input.", metavar="FILE|DIR|-"),
         ] = None,
         zone: Annotated[str | None, typer.Option(help="Name of the Zone, needed when there are several.")] = None,
         namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Namespace of the Zone.")] = None,
@@ -91,7 +90,7 @@ def zone_app(read_objects: ReadObjects | None = None) -> typer.Typer:
 
 
 def import_command(
-    file: Annotated[Path, typer.Argument(help="Master file.")],
+    file: Annotated[Path, typer.Argument(help="Master file.", metavar="FILE")],
     origin: Annotated[str | None, typer.Option(help="Apex of the zone, by default the owner of its SOA.")] = None,
     zone_class: Annotated[str, typer.Option(help="ZoneClass that provides the zone.")] = "hosted",
     zone_class_namespace: Annotated[str | None, typer.Option(help="Namespace of the ZoneClass.")] = None,

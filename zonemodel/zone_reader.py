@@ -83,12 +83,12 @@ def read_file(path: Path, name: str, place: Place | None = None) -> str:
         raise ZoneFileError(name, line, message) from error
 
 
-def parse_origin(text: str) -> dns.name.Name:
-    """Return a zone's origin from its text, with or without the trailing dot; raises ValueError."""
+def parse_origin(text: str, place: Place) -> dns.name.Name:
+    """Return a zone's origin from its text, with or without the trailing dot; raises ZoneFileError at `place`."""
     try:
         return dns.name.from_text(text, dns.name.root, _ASCII_ONLY).canonicalize()
     except dns.exception.DNSException as error:
-        raise ValueError(f"the origin {text!r} is not a domain name: {reason(error)}") from error
+        raise place.error(f"found the origin {text!r} ({reason(error)}), allowed is a domain name") from error
 
 
 class ZoneReader:

@@ -24,6 +24,7 @@ __all__ = ["ZoneFileError", "parse_zone_text", "read_zone_file", "write_zone_fil
 
 _SOA: Final = 6
 _NS: Final = 2
+_RRSIG: Final = 46
 _SINGLE: Final = {_SOA: "SOA", 5: "CNAME", 39: "DNAME"}
 
 
@@ -31,7 +32,7 @@ def read_zone_file(path: Path, origin: str | None) -> ZoneData:
     """Return the zone of a master file.
 
     `origin` is the zone's apex; without it the SOA's owner is. $INCLUDE is relative to the file that holds it.
-    Raises ZoneFileError, which names file, line, what was found and what is allowed, and ValueError for a bad `origin`.
+    Raises ZoneFileError, which names file, line, what was found and what is allowed.
     """
     return _read(read_file(path, str(path)), origin, str(path), path.parent)
 
@@ -51,7 +52,7 @@ class _Set:
 
 
 def _read(text: str, origin: str | None, name: str, folder: Path | None) -> ZoneData:
-    apex = None if origin is None else parse_origin(origin)
+    apex = None if origin is None else parse_origin(origin, Place(name, 1))
     sets: dict[tuple[WireName, int], _Set] = {}
     warnings: list[str] = []
     for record in ZoneReader(text, name, apex, folder).records():
@@ -73,14 +74,16 @@ def _add(sets: dict[tuple[WireName, int], _Set], record: Record, warnings: list[
         first = f"the first is at {found.place}"
         raise record.place.error(f"found a second {kind} record at {_text(record.owner)}, allowed is one; {first}")
     found.rdatas.setdefault(record.canonical, record.rdata)
-    if record.ttl_s != found.ttl_s:
-        lowest_s = min(record.ttl_s, found.ttl_s)
+    if record.ttl_s == found.ttl_s:
+        return
+    lowest_s = min(record.ttl_s, found.ttl_s)
+    if record.rdtype != _RRSIG:  # each signature has the TTL of the set that it covers (RFC 4034 section 3)
         kind = dns.rdatatype.to_text(dns.rdatatype.RdataType.make(record.rdtype))
         which = f"{_text(record.owner)} {kind}"
         warnings.append(
             f"{record.place}: {which} has the TTLs {found.ttl_s} and {record.ttl_s}, taking {lowest_s} (RFC 2181 section 5.2)"
         )
-        found.ttl_s = lowest_s
+    found.ttl_s = lowest_s
 
 
 def _apex(sets: dict[tuple[WireName, int], _Set], given: WireName | None, end: Place) -> WireName:

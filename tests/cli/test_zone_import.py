@@ -308,6 +308,12 @@ def test_wrong_options_say_what_is_allowed(options: tuple[str, str], message: st
     assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
+def test_a_wrong_origin_is_refused() -> None:
+    result = run(ZONES / "small.zone", "--origin", "a..b")
+    assert result.exit_code == 1
+    assert "found the origin 'a..b'" in result.stderr
+
+
 def test_a_missing_file_is_named() -> None:
     result = run(ZONES / "absent.zone")
     assert result.exit_code == 1
