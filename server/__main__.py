@@ -17,7 +17,9 @@ def main() -> int:
     parser.add_argument("--listen", action="append", type=_address, required=True, metavar="HOST:PORT")
     parser.add_argument("--zonefile", action="append", type=_zone_file, default=[], metavar="PATH[,ORIGIN]")
     parser.add_argument("--http", type=_address, metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics")
-    parser.add_argument("--ready-fd", type=int, metavar="FD", help="write one octet to this descriptor once all zones are served")
+    parser.add_argument(
+        "--ready-fd", type=int, metavar="FD", help="write one octet to this descriptor once all zones are served"
+    )
     arguments = parser.parse_args()
     config = ServerConfig(tuple(arguments.listen), zone_files=tuple(arguments.zonefile), http=arguments.http)
     return run(config, ready_fd=arguments.ready_fd)

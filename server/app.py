@@ -5,68 +5,138 @@ Owns their order. Never reads flags or the environment, and takes no signals: wh
 
 from __future__ import annotations
 
+import asyncio
+
 import structlog
 
 from server.catalog import Catalog
 from server.config import Address, ServerConfig
 from server.counters import Counters
+from server.hosted.cache import SnapshotCache
+from server.hosted.follower import Follower
+from server.http import HealthServer
 from server.listen import Pair, open_pair
 from server.matcher import Matcher
 from server.tcp import TcpListener
 from server.udp import UdpListener
 from server.zone_files import ZoneFiles
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class NameServer:
-    """Answers from `start` to `stop` on the running event loop."""
+    """Answers from `start` to `stop` on the running event loop.
+
+    `failed` is done, with the exception, when the server can no longer follow its source; it serves on what it has.
+    """
 
     def __init__(self, config: ServerConfig) -> None:
-        self._config = config
         self.catalog = Catalog()
         self.counters = Counters()
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.is_draining = False
+        self._config = config
+        self._started = False
+        self._pairs: list[Pair] = []
         self._udp: list[UdpListener] = []
         self._tcp: list[TcpListener] = []
+        self._http: HealthServer | None = None
         self._zone_files = ZoneFiles(config.zone_files, self.catalog)
-        self._addresses: tuple[Address, ...] = ()
+        self._follower = self._make_follower()
+        self._following: asyncio.Task[None] | None = None
 
     @property
     def addresses(self) -> tuple[Address, ...]:
         """The DNS addresses in use, in the order of the configuration, with the ports that were really taken."""
-        return self._addresses
+        return tuple(pair.address for pair in self._pairs)
 
     @property
     def ports(self) -> tuple[int, ...]:
         """The ports of `addresses`."""
-        return tuple(address.port for address in self._addresses)
+        return tuple(address.port for address in self.addresses)
+
+    @property
+    def http_port(self) -> int | None:
+        """The port of health and metrics, None when they are not served."""
+        return None if self._http is None else self._http.port
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether queries are answered from zones: all of them known once, or at least those of the cache."""
+        if not self._started or self.is_draining:
+            return False
+        return self.catalog.complete or bool(self._follower and len(self._follower.serving))
+
+    def snapshot_age_s(self) -> float | None:
+        """Return how old the view of the API server is, infinite before the first; None when there is no API server."""
+        return None if self._follower is None else self._follower.contact_age_s()
 
     async def start(self) -> None:
-        """Load what there is to load, then listen. Raises ListenError, and ZoneFileError when a master file is broken."""
-        pairs = [open_pair(address) for address in self._config.listen]
-        self._zone_files.load()
-        self.catalog.complete = self._config.client is None
-        self._addresses = tuple(pair.address for pair in pairs)
-        for pair in pairs:
-            await self._listen(pair)
-        log.info("name server listens", addresses=[str(address) for address in self._addresses])
+        """Take the addresses, load what there is to load, then answer.
+
+        Raises ListenError, CacheError, and ZoneFileError or UnservableZoneError when a master file is broken; nothing is left
+        open then.
+        """
+        try:
+            for address in self._config.listen:
+                self._pairs.append(open_pair(address))
+            if self._config.http is not None:
+                self._http = HealthServer(self, self._config.http)
+            self._zone_files.load()
+            if self._follower is not None:
+                await self._follower.load()
+                self._following = asyncio.create_task(self._follower.run())
+                self._following.add_done_callback(self._on_following_ended)
+            else:
+                self.catalog.complete = True
+            for pair in self._pairs:
+                await self._listen(pair)
+            if self._http is not None:
+                await self._http.start()
+        except BaseException:
+            await self.stop()
+            raise
+        self._started = True
+        log.info("name server answers", addresses=[str(each) for each in self.addresses], http_port=self.http_port)
 
     async def stop(self) -> None:
         """Answer what has been asked, then close."""
+        self.is_draining = True
         for udp in self._udp:
             udp.stop()
-        for tcp in self._tcp:
-            await tcp.stop()
+        await asyncio.gather(*(tcp.stop() for tcp in self._tcp))
+        for pair in self._pairs[len(self._udp) :]:
+            pair.udp.close()
+            pair.tcp.close()
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
+        if self._http is not None:
+            await self._http.stop()
 
     def reload(self) -> None:
         """Read the master files again; one that is broken keeps its old zone."""
         self._zone_files.reload()
 
+    def _make_follower(self) -> Follower | None:
+        config = self._config
+        if config.client is None:
+            return None
+        cache = None if config.cache_dir is None else SnapshotCache(config.cache_dir)
+        return Follower(config.client, config.namespace, config.name, self.catalog, self._zone_files.apexes, cache)
+
     async def _listen(self, pair: Pair) -> None:
         matcher = Matcher(self.catalog, self._config.limits.udp_payload_bytes)
-        udp = UdpListener(pair.udp, matcher, self.counters)
         tcp = TcpListener(pair.tcp, matcher, self.counters, self._config.limits)
         await tcp.start()
+        udp = UdpListener(pair.udp, matcher, self.counters)
         udp.start()
         self._udp.append(udp)
         self._tcp.append(tcp)
+
+    def _on_following_ended(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() or self.failed.done():
+            return
+        error = task.exception() or RuntimeError("following the API server ended")
+        log.error("following the API server ended", error=str(error))
+        self.failed.set_exception(error)

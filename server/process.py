@@ -9,11 +9,13 @@ import asyncio
 import os
 import signal
 import sys
+from typing import Any
 
 import uvloop
 
 from server.app import NameServer
 from server.config import ServerConfig
+from server.hosted.cache import CacheError
 from server.listen import ListenError
 from server.zone_files import UnservableZoneError
 from zonemodel.zonefile import ZoneFileError
@@ -26,7 +28,7 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     """
     try:
         uvloop.run(_serve(config, ready_fd))
-    except (ListenError, ZoneFileError, UnservableZoneError) as error:
+    except (CacheError, ListenError, ZoneFileError, UnservableZoneError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
@@ -43,5 +45,11 @@ async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
     if ready_fd is not None:
         os.write(ready_fd, b"\n")
         os.close(ready_fd)
-    await told_to_end.wait()
-    await server.stop()
+    ending: asyncio.Future[Any] = asyncio.create_task(told_to_end.wait())
+    try:
+        await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ending.cancel()
+        await server.stop()
+    if server.failed.done():
+        server.failed.result()

@@ -23,7 +23,7 @@ _UNREAD_REPLIES_BYTES: Final = 128 * 1024
 _FAREWELL_S: Final = 0.1
 """How long a connection of a stopping server must be silent before it is closed."""
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class TcpListener:
@@ -152,7 +152,7 @@ class _Connection(asyncio.Protocol):
             return
         try:
             reply = self._listener.matcher.answer(message, over_tcp=True)
-        except Exception:
+        except Exception:  # the socket edge: one packet's fault must not end the others
             log.exception("query failed", transport="tcp", packet=message[:512].hex())
             reply = None
         if reply is None:

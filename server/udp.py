@@ -22,7 +22,7 @@ _MOST_WAITING: Final = 50_000
 
 _LARGEST_DATAGRAM_BYTES: Final = 65535
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class UdpListener:
@@ -61,7 +61,7 @@ class UdpListener:
             return True
         try:
             reply = self._answer(packet)
-        except Exception:
+        except Exception:  # the socket edge: one packet's fault must not end the others
             log.exception("query failed", transport="udp", packet=packet[:512].hex())
             return True
         if reply is None:

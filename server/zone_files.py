@@ -5,7 +5,7 @@ Owns reading them, at the start and again on demand: a broken file at the start 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import structlog
 
@@ -16,7 +16,7 @@ from server.zone.judge import object_to_zone
 from zonemodel.name import WireName
 from zonemodel.zonefile import ZoneFileError, read_zone_file
 
-log = structlog.get_logger()
+log = structlog.get_logger(__name__)
 
 
 class UnservableZoneError(ValueError):
@@ -30,6 +30,11 @@ class ZoneFiles:
         self._files = files
         self._catalog = catalog
         self._apexes: dict[ZoneFile, WireName] = {}
+
+    @property
+    def apexes(self) -> Collection[WireName]:
+        """A live view of the apexes that master files have."""
+        return self._apexes.values()
 
     def load(self) -> None:
         """Read and serve every file; raises ZoneFileError or UnservableZoneError for the first that is broken."""

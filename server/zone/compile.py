@@ -6,7 +6,7 @@ What an answer contains is decided in `lookup`, how it is written in `encode`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from server import rdtype
@@ -45,24 +45,27 @@ def compile_zone(zone: ZoneData) -> Zone:
 
 def compile_index(index: ZoneIndex) -> Zone:
     """Compile the whole of a zone's content."""
-    draft = Draft(index, {}, {}, Dependencies(index.origin))
+    draft = Draft(index, {}, {})
     for name in index.children:
         draft.put(name)
-    return draft.finish()
+    return draft.finish(Dependencies(index.origin))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A table in the making."""
+    """A table in the making; nothing outside of it changes until `finish`."""
 
     index: ZoneIndex
     answers: dict[bytes, Answer]
     nodes: dict[bytes, Node]
-    dependencies: Dependencies
+    consulted: dict[WireName, frozenset[WireName]] = field(default_factory=dict)
 
-    def finish(self) -> Zone:
+    def finish(self, dependencies: Dependencies) -> Zone:
+        """Return the zone; `dependencies` take on what its answers hang on."""
         soa = encode_soa(self.index.at(self.index.origin)[rdtype.SOA])
-        return Zone(self.index, ZoneTable(self.index.origin, self.answers, self.nodes, soa), self.dependencies)
+        for name, consulted in self.consulted.items():
+            dependencies.replace(name, consulted)
+        return Zone(self.index, ZoneTable(self.index.origin, self.answers, self.nodes, soa), dependencies)
 
     def put(self, name: WireName) -> None:
         """Compile one existing name; a name that a zone cut or DNAME hides gets no node (RFC 2181 section 6.1)."""
@@ -80,14 +83,14 @@ class Draft:
             self.answers[_key(name, type_)] = _answer(self.index, name, type_, consulted)
         other = _answer(self.index, name, rdtype.NONE, consulted)
         self.nodes[name] = Node(other, _below(self.index, name))
-        self.dependencies.replace(name, consulted)
+        self.consulted[name] = frozenset(consulted)
 
     def drop(self, name: WireName, before: ZoneIndex) -> None:
         """Take out what `put` made of a name in the version `before`."""
         if self.nodes.pop(name, None) is not None:
             for type_ in answered_types(before, name):
                 self.answers.pop(_key(name, type_), None)
-            self.dependencies.replace(name, ())
+            self.consulted[name] = frozenset()
 
 
 def answered_types(index: ZoneIndex, name: WireName) -> Iterator[int]:

@@ -20,7 +20,7 @@ class Dependencies:
         self._on: dict[WireName, set[WireName]] = {}
         self._under: dict[WireName, set[WireName]] = {}
 
-    def replace(self, owner: WireName, consulted: Iterable[WireName]) -> None:
+    def replace(self, owner: WireName, consulted: frozenset[WireName]) -> None:
         """Note all names that the answers of `owner` hang on."""
         now = frozenset(name for name in consulted if is_within(name, self._origin))
         before = self._consulted.get(owner, frozenset())

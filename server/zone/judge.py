@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-import dns.name
-import dns.rdatatype
-
 from server import rdtype
-from server.zone.index import Sets, ZoneIndex
+from server.text import name_text, type_text
+from server.zone.index import Changes, Sets, ZoneIndex
 from zonemodel.name import WireName, is_within
 from zonemodel.rrset import ZoneData
 
@@ -31,15 +29,25 @@ def object_to_zone(zone: ZoneData) -> str | None:
     """Say why a zone cannot be served, naming the record set, or None when it can."""
     for rrset in zone.rrsets:
         if not is_within(rrset.owner, zone.origin):
-            return f"{_text(rrset.owner)} lies outside the zone {_text(zone.origin)}"
+            return f"{name_text(rrset.owner)} lies outside the zone {name_text(zone.origin)}"
     return object_to_index(ZoneIndex.of(zone))
 
 
 def object_to_index(index: ZoneIndex) -> str | None:
     """Like `object_to_zone`, for content whose owners are known to lie inside the zone."""
     if rdtype.SOA not in index.at(index.origin):
-        return f"the zone {_text(index.origin)} has no SOA record at its apex (RFC 1035 section 5.2)"
+        return f"the zone {name_text(index.origin)} has no SOA record at its apex (RFC 1035 section 5.2)"
     return next(_objections(index, index.sets), None)
+
+
+def object_to_changes(index: ZoneIndex, changes: Changes) -> str | None:
+    """Like `object_to_index`, for the next version of a zone that nothing was said against: only what changed is looked at.
+
+    A DNAME that is new would need a look at all names below it, so a zone with such a change is judged as a whole.
+    """
+    if any(rrset.rdtype == rdtype.DNAME for rrset in changes.put):
+        return object_to_index(index)
+    return next(_objections(index, {owner: index.at(owner) for owner in changes.owners}), None)
 
 
 def _objections(index: ZoneIndex, sets: Mapping[WireName, Sets]) -> Iterator[str]:
@@ -56,15 +64,13 @@ def _alone_where_alias(_index: ZoneIndex, owner: WireName, found: Sets) -> str |
     others = sorted(found.keys() - _BESIDE_CNAME)
     if not others:
         return None
-    return (
-        f"{_text(owner)} has a CNAME record beside {_type(others[0])}, allowed is nothing else (RFC 2181 section 10.1)"
-    )
+    return f"{name_text(owner)} has a CNAME record beside {type_text(others[0])}, allowed is nothing else (RFC 2181 section 10.1)"
 
 
 def _single(_index: ZoneIndex, owner: WireName, found: Sets) -> str | None:
     for type_ in _SINGLE:
         if type_ in found and len(found[type_].rdatas) > 1:
-            return f"{_text(owner)} has {len(found[type_].rdatas)} {_type(type_)} records, allowed is one"
+            return f"{name_text(owner)} has {len(found[type_].rdatas)} {type_text(type_)} records, allowed is one"
     return None
 
 
@@ -74,7 +80,7 @@ def _nothing_below_dname(index: ZoneIndex, owner: WireName, found: Sets) -> str 
         return None
     for above in index.ancestors(owner):
         if rdtype.DNAME in index.at(above):
-            return f"{_text(owner)} stands below the DNAME record of {_text(above)}, allowed is nothing (RFC 6672 section 2.4)"
+            return f"{name_text(owner)} stands below the DNAME record of {name_text(above)}, allowed is nothing (RFC 6672 section 2.4)"
     return None
 
 
@@ -83,16 +89,8 @@ def _fits_a_message(_index: ZoneIndex, owner: WireName, found: Sets) -> str | No
     for type_, rrset in found.items():
         size = sum(len(rdata) + _RECORD_BYTES for rdata in rrset.rdatas)
         if size > most_bytes:
-            return f"{_text(owner)} {_type(type_)} takes {size} octets in a message, allowed are {most_bytes}"
+            return f"{name_text(owner)} {type_text(type_)} takes {size} octets in a message, allowed are {most_bytes}"
     return None
 
 
 _RULES: Final[tuple[Rule, ...]] = (_alone_where_alias, _single, _nothing_below_dname, _fits_a_message)
-
-
-def _text(name: WireName) -> str:
-    return dns.name.from_wire(name, 0)[0].to_text()
-
-
-def _type(type_: int) -> str:
-    return dns.rdatatype.to_text(dns.rdatatype.RdataType.make(type_))

@@ -14,18 +14,20 @@ from server.zone.index import STAR, Changes, ZoneIndex, parent
 from zonemodel.name import WireName, is_within
 
 
-def recompile(zone: Zone, changes: Changes) -> Zone:
-    """Return the next version of a zone; the work is in proportion to the answers that change, not to the zone."""
-    index = zone.index.with_changes(changes)
+def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
+    """Return the next version of a zone, whose content is `index`; work is in proportion to the answers that change.
+
+    The dependencies go over to the new version: the old one can serve on, but not be recompiled again.
+    """
     touched = set(_touched(zone, index, changes))
     if len(touched) * 2 > len(index.children):
         return compile_index(index)
-    draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes), zone.dependencies)
+    draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes))
     for name in touched:
         draft.drop(name, zone.index)
         if index.exists(name):
             draft.put(name)
-    return draft.finish()
+    return draft.finish(zone.dependencies)
 
 
 def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireName]:

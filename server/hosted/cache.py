@@ -1,0 +1,174 @@
+"""The last good snapshots on disk, so that a restart while the API is away still serves.
+
+Owns one folder: a file for each manifest, pages by their digest, and the time of the last contact with the API. A file is either whole
+or not there; what does not have its digest any more is left out. Blocking: the caller takes it off the event loop.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import structlog
+
+from kube.object import ObjectKey
+from server.hosted.content import Content, Head, Line, digest_of
+from zonemodel.hosted_zone import HostedZoneSpec, PageRef, Transfer
+from zonemodel.name import Fqdn
+
+_FORMAT: Final = 1
+_MANIFEST_SUFFIX: Final = ".zone"
+_PAGE_SUFFIX: Final = ".page"
+_CONTACT: Final = "contact"
+
+log = structlog.get_logger(__name__)
+
+
+class CacheError(Exception):
+    """The cache folder cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedZone:
+    """One snapshot as it was last served."""
+
+    key: ObjectKey
+    content: Content
+
+
+class SnapshotCache:
+    """One folder, used by one server at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: int | None = None
+
+    def close(self) -> None:
+        """Let another server have the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def open(self) -> None:
+        """Make the folder and take it; raises CacheError when it cannot be made or written, or when another server has it."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left_over in self._folder.glob("*.new"):
+                left_over.unlink()
+            _write(self._folder / "probe", b"")
+            (self._folder / "probe").unlink()
+        except BlockingIOError as error:
+            raise CacheError(
+                f"the cache directory {self._folder} is in use by another server; give each server its own"
+            ) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CacheError(
+                f"cannot use {self._folder} as cache directory: {reason}; make it writable or choose another"
+            ) from error
+
+    def load(self) -> list[CachedZone]:
+        """Return every snapshot that is still whole."""
+        return list(self._read_all())
+
+    def store(self, key: ObjectKey, content: Content) -> None:
+        """Keep this snapshot in place of the manifest's previous one; it survives a crash once this returns."""
+        new = [(self._page_path(digest), lines) for digest, lines in content.pages.items()]
+        for path, lines in new:
+            if not path.exists():
+                _write(path, b"\n".join(lines))
+        _sync(self._folder)  # the manifest must not outlive a crash that its pages do not
+        head = content.head
+        spec = HostedZoneSpec(
+            domain_name=head.domain,
+            serial=head.serial,
+            soa=head.soa,
+            name_servers=head.name_servers,
+            transfer=head.transfer,
+            digest=content.digest,
+            pages=tuple(PageRef(name=digest, digest=digest) for digest in sorted(content.pages)),
+        )
+        file = {"format": _FORMAT, "namespace": key.namespace, "name": key.name, "spec": spec.dump()}
+        _write(self._manifest_path(key), orjson.dumps(file))
+        _sync(self._folder)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Drop a manifest's snapshot."""
+        self._manifest_path(key).unlink(missing_ok=True)
+        _sync(self._folder)
+
+    def drop_unused(self, used: Iterable[str]) -> None:
+        """Remove the pages whose digests are not among `used`."""
+        kept = {self._page_path(digest) for digest in used}
+        for path in self._folder.glob(f"*{_PAGE_SUFFIX}"):
+            if path not in kept:
+                path.unlink(missing_ok=True)
+
+    def note_contact(self, unix_time_s: float) -> None:
+        """Remember when the API was last heard of."""
+        _write(self._folder / _CONTACT, str(int(unix_time_s)).encode())
+
+    def last_contact(self) -> float | None:
+        """Return when the API was last heard of, in Unix time, or None when that is not known."""
+        try:
+            return float((self._folder / _CONTACT).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def _read_all(self) -> Iterator[CachedZone]:
+        for path in sorted(self._folder.glob(f"*{_MANIFEST_SUFFIX}")):
+            try:
+                yield self._read(orjson.loads(path.read_bytes()))
+            except (OSError, ValueError, LookupError, TypeError) as error:
+                log.warning("cached snapshot is left out", file=str(path), reason=" ".join(str(error).split())[:300])
+
+    def _read(self, file: dict[str, Any]) -> CachedZone:
+        if file["format"] != _FORMAT:
+            raise ValueError(f"found format {file['format']!r}, allowed is {_FORMAT}")
+        spec = HostedZoneSpec.model_validate(file["spec"])
+        if spec.domain_name is None or spec.serial is None or spec.soa is None or spec.digest is None:
+            raise ValueError("the manifest is incomplete")
+        head = Head(Fqdn(spec.domain_name), spec.serial, spec.soa, spec.name_servers, spec.transfer or Transfer())
+        pages = {ref.digest: self._read_page(ref.digest) for ref in spec.pages}
+        if head.digest_with(pages) != spec.digest:
+            raise ValueError("the snapshot does not have the digest that it is stored under")
+        return CachedZone(ObjectKey(file["namespace"], file["name"]), Content(head, spec.digest, pages))
+
+    def _read_page(self, digest: str) -> tuple[Line, ...]:
+        lines = tuple(self._page_path(digest).read_bytes().split(b"\n"))
+        if digest_of(lines) != digest:
+            raise ValueError(f"the page {digest} does not have the digest that it is stored under")
+        return lines
+
+    def _manifest_path(self, key: ObjectKey) -> Path:
+        return self._folder / (hashlib.sha256(str(key).encode()).hexdigest()[:32] + _MANIFEST_SUFFIX)
+
+    def _page_path(self, digest: str) -> Path:
+        return self._folder / (digest.removeprefix("sha256:") + _PAGE_SUFFIX)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Put a file in place whole: nobody sees a part of it, not even after a crash."""
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _sync(folder: Path) -> None:
+    """Make the renames in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,120 @@
+"""Snapshots into zones: what is served for each domain, and which manifest it came from.
+
+Owns the step from one version to the next, in proportion to what changed, and the swap in the catalog. Never sees API objects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from kube.object import ObjectKey
+from server.catalog import Catalog
+from server.hosted.content import Content, Head, LineDifference, SetKey, changes_between, line_difference, made_alike
+from server.zone.compile import Zone, compile_zone
+from server.zone.judge import object_to_changes, object_to_zone
+from server.zone.recompile import recompile
+from zonemodel.name import Fqdn, WireName, to_wire
+from zonemodel.rrset import RRset
+
+_INLINE_LINES: Final = 300
+"""Record sets that are converted and compiled on the event loop; more of them go to a thread, so that queries are answered."""
+
+
+class UnservableError(ValueError):
+    """A snapshot whose digests are right and that cannot be served all the same; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The snapshot that answers for a domain."""
+
+    key: ObjectKey
+    content: Content
+    zone: Zone
+
+
+class Serving:
+    """Everything that is served from manifests. `reserved` are apexes that belong to another source."""
+
+    def __init__(self, catalog: Catalog, reserved: Collection[WireName]) -> None:
+        self._catalog = catalog
+        self._reserved = reserved
+        self._by_domain: dict[Fqdn, Served] = {}
+        self._domains: dict[ObjectKey, Fqdn] = {}
+
+    def __iter__(self) -> Iterator[Served]:
+        return iter(list(self._by_domain.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_domain)
+
+    def is_reserved(self, domain: Fqdn) -> bool:
+        """Say whether another source has the domain."""
+        return to_wire(domain) in self._reserved
+
+    def of(self, key: ObjectKey) -> Served | None:
+        """Return what is served from this manifest."""
+        domain = self._domains.get(key)
+        return None if domain is None else self._by_domain[domain]
+
+    async def replace(self, key: ObjectKey, content: Content) -> None:
+        """Serve this snapshot of a manifest, in place of whatever is served for its domain and from the manifest.
+
+        Raises UnservableError and leaves everything as it was when the snapshot holds what no zone can hold.
+        """
+        domain = content.head.domain
+        previous = self._by_domain.get(domain)
+        try:
+            zone = await _next_zone(previous, content)
+        except ValueError as error:
+            raise UnservableError(str(error)) from error
+        if self._domains.get(key, domain) != domain:
+            self.withdraw(key)
+        if previous is not None:
+            self._domains.pop(previous.key, None)
+        self._by_domain[domain] = Served(key, content, zone)
+        self._domains[key] = domain
+        self._catalog.replace(zone)
+
+    def withdraw(self, key: ObjectKey) -> None:
+        """Stop serving what came from this manifest."""
+        domain = self._domains.pop(key, None)
+        if domain is not None:
+            self._catalog.remove(self._by_domain.pop(domain).zone.index.origin)
+
+
+async def _next_zone(previous: Served | None, content: Content) -> Zone:
+    """Raises ValueError with the reason why the content is no zone."""
+    if previous is None or not made_alike(previous.content.head, content.head):
+        if sum(len(lines) for lines in content.pages.values()) <= _INLINE_LINES:
+            return _whole(content)
+        return await asyncio.to_thread(_whole, content)
+    if previous.content.digest == content.digest and previous.content.head == content.head:
+        return previous.zone
+    difference = line_difference(previous.content, content)
+    if len(difference) <= _INLINE_LINES:
+        return _patched(previous.zone, content.head, difference)
+    return await asyncio.to_thread(_patched, previous.zone, content.head, difference)
+
+
+def _whole(content: Content) -> Zone:
+    data = content.zone_data()
+    if objection := object_to_zone(data):
+        raise ValueError(objection)
+    return compile_zone(data)
+
+
+def _patched(zone: Zone, head: Head, difference: LineDifference) -> Zone:
+    """Make the next version from what differs, in proportion to it."""
+
+    def present(key: SetKey) -> RRset | None:
+        return zone.index.at(key[0]).get(key[1])
+
+    changes = changes_between(head, difference, present)
+    after = zone.index.with_changes(changes)
+    if objection := object_to_changes(after, changes):
+        raise ValueError(objection)
+    return recompile(zone, after, changes)

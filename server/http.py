@@ -1,0 +1,78 @@
+"""Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics`.
+
+Owns the three answers. Never serves anything that changes the server.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
+
+from server.config import Address
+from server.listen import open_tcp
+from server.metrics import ServerCollector, exposition
+
+if TYPE_CHECKING:
+    from server.app import NameServer
+
+_FRESH_S: Final = 180.0
+"""API servers send at least a bookmark a minute; three without one are an absence."""
+
+
+class HealthServer:
+    """The HTTP side of one name server."""
+
+    def __init__(self, server: NameServer, address: Address) -> None:
+        self._server = server
+        self._socket = open_tcp(address)
+        self._registry = CollectorRegistry()
+        self._registry.register(ServerCollector(server))
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def port(self) -> int:
+        return int(self._socket.getsockname()[1])
+
+    async def start(self) -> None:
+        application = web.Application()
+        application.router.add_get("/healthz", self._health)
+        application.router.add_get("/readyz", self._readiness)
+        application.router.add_get("/metrics", self._metrics)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
+        await self._runner.setup()
+        await web.SockSite(self._runner, self._socket).start()
+
+    async def stop(self) -> None:
+        if self._runner is None:
+            self._socket.close()
+        else:
+            await self._runner.cleanup()
+
+    async def _health(self, _request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _readiness(self, _request: web.Request) -> web.Response:
+        server = self._server
+        return web.json_response(
+            {"ready": server.is_ready, "zones": len(server.catalog.tables), "message": readiness_message(server)},
+            status=200 if server.is_ready else 503,
+        )
+
+    async def _metrics(self, _request: web.Request) -> web.Response:
+        return web.Response(body=exposition(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def readiness_message(server: NameServer) -> str:
+    """Say in words what is served and, when the API is away, how old it is."""
+    if server.is_draining:
+        return "stopping"
+    zones = len(server.catalog.tables)
+    age_s = server.snapshot_age_s()
+    if age_s is None or age_s <= _FRESH_S:
+        return f"serving {zones} zones"
+    if age_s == math.inf:
+        return "waiting for the first view of the API server"
+    return f"serving {zones} zones as they were {age_s:.0f} s ago: the API server has not been heard of since"
