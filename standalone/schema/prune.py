@@ -28,6 +28,11 @@ def prune_object(root: Node, obj: dict[str, Any], old: Any = ABSENT) -> list[str
     return sorted(dropped)
 
 
+def prune_value(node: Node, value: Any) -> None:
+    """Prune a value at some position of a schema, in place."""
+    _prune(node, value, ABSENT, "", [])
+
+
 def _prune(node: Node, value: Any, old: Any, path: str, dropped: list[str]) -> None:
     if old is not ABSENT and same(value, old):
         return

@@ -14,6 +14,7 @@ from standalone.schema.cel.evaluate import rule_faults
 from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.check import check
 from standalone.schema.default import apply_defaults
+from standalone.schema.defaultcheck import default_faults
 from standalone.schema.fault import BLOCKING, NO_FIELD, Fault, FaultKind, SchemaError
 from standalone.schema.node import ABSENT, Node
 from standalone.schema.parse import parse_node
@@ -43,7 +44,10 @@ class StructuralSchema:
         if faults := schema_faults(openapi, field):
             raise SchemaError(faults)
         root = parse_node(openapi)
-        return cls(root, compile_rules(root, field))
+        rules = compile_rules(root, field)
+        if faults := default_faults(root, rules, field):
+            raise SchemaError(faults)
+        return cls(root, rules)
 
     def default(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> None:
         """Fill in defaults in place, and drop nulls where the schema does not admit them.

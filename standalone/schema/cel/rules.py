@@ -23,7 +23,7 @@ from standalone.schema.cel.engine import (
     map_type,
     message_type,
 )
-from standalone.schema.cel.fieldpath import spelled_field_path
+from standalone.schema.cel.fieldpath import leads_somewhere, spelled_field_path
 from standalone.schema.cel.source import Uses
 from standalone.schema.node import Node, Rule
 
@@ -137,7 +137,11 @@ class _Compiler:
         compiled = []
         for index, rule in enumerate(node.rules):
             environment = optional if rule.optional_old_self else typed
-            one = self._compile_rule(rule, environment, f"{path}.x-kubernetes-validations[{index}]")
+            here = f"{path}.x-kubernetes-validations[{index}]"
+            if not leads_somewhere(rule.field_path, node):
+                self.faults.append(fault.invalid(f"{here}.fieldPath", rule.field_path, "must be a valid path"))
+                continue
+            one = self._compile_rule(rule, environment, here)
             if one is not None:
                 compiled.append(one)
         return tuple(compiled)
