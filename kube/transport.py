@@ -7,6 +7,7 @@ credentials.
 from __future__ import annotations
 
 import asyncio
+import io
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -26,6 +27,7 @@ _log = structlog.get_logger(__name__)
 Query = Mapping[str, str]
 
 CONNECT_TIMEOUT_S: Final = 10.0
+_LARGE_BODY_BYTES: Final = 256 * 1024
 _KEEP_ALIVE_IDLE_S: Final = 30
 _KEEP_ALIVE_INTERVAL_S: Final = 10
 _KEEP_ALIVE_PROBES: Final = 3
@@ -127,7 +129,9 @@ class Transport:
     ) -> aiohttp.ClientResponse:
         if authorization:
             headers = {**headers, "Authorization": authorization}
-        return await self._session.request(method, url, headers=headers, data=body, timeout=timeout, **self._options)
+        # a large body given as a stream is written piece by piece, and lets others run in between
+        data = io.BytesIO(body) if body is not None and len(body) > _LARGE_BODY_BYTES else body
+        return await self._session.request(method, url, headers=headers, data=data, timeout=timeout, **self._options)
 
     async def _renewed(self, refused: str | None) -> bool:
         """Whether there are other credentials than the refused ones; renews once for all that ask meanwhile."""
