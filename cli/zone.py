@@ -14,8 +14,9 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.zone_claim import ImportRefusedError, Target
 from cli.zone_export import Choice, ExportRefusedError, export_zone
-from cli.zone_import import ImportRefusedError, Target, domain_of, import_zone
+from cli.zone_import import domain_of, import_zone
 from cli.zone_manifest import Format, Manifest, ManifestError, dump, load
 from cli.zone_name import zone_object_name
 from cli.zone_report import apex_lines, comment, report

@@ -13,29 +13,20 @@ from typing import Any, Final
 import dns.name
 import dns.rdatatype
 
-from cli.zone_apex import Apex, ApexError, head_from_parameters, read_apex
+from cli.zone_apex import Apex, read_apex
 from cli.zone_body import NotTextError, decode_body, name_text
-from cli.zone_name import record_set_object_name
+from cli.zone_claim import Held, ImportRefusedError, Manifest, Target, head_manifests, record_set_manifest
 from cli.zone_shadow import Shadows
-from controllers.api.group import API_VERSION
-from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.core.admission.record_body import Switch, judge_body
 from controllers.core.admission.record_name import judge_owner
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import Field
-from controllers.providers.hosted.binding import CONTROLLER_NAME, PROVIDER_NAME
 from zonemodel.name import APEX, Fqdn, OwnerName, WireName, object_to_domain
 from zonemodel.record import RecordType
 from zonemodel.rrset import RRset, ZoneData
 
-Manifest = dict[str, Any]
-
 _SOA: Final = 6
 _TYPES: Final[Mapping[int, RecordType]] = {each.code: each for each in RecordType}
-
-
-class ImportRefusedError(ValueError):
-    """A zone that no Zone object can stand for; the message says why."""
 
 
 class Reason(StrEnum):
@@ -71,21 +62,6 @@ class Rejoined:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What the manifests are called and refer to.
-
-    `zone_name` is the Zone's object name; an absent namespace is left to whoever applies. `with_class` asks for the ZoneClass
-    too, which only the hosted provider's parameters can be made for.
-    """
-
-    zone_name: str
-    namespace: str | None
-    zone_class: NamespacedRef
-    provider: ProviderRef
-    with_class: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ZoneImport:
     """The manifests of a zone, and everything that is not in them. `over_limit` counts sets that only the limit kept out."""
 
@@ -108,18 +84,6 @@ class ZoneImport:
         return not (self.left_out or self.rejoined)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A record set that has a body."""
-
-    owner: OwnerName
-    type: RecordType
-    ttl_s: int
-    fields: Mapping[str, Any]
-    records: int
-    rejoined: bool
-
-
 def domain_of(zone: ZoneData) -> Fqdn:
     """Return a zone's domain name; raises ImportRefusedError when no Zone can have it."""
     domain = name_text(zone.origin)
@@ -136,13 +100,13 @@ def import_zone(zone: ZoneData, target: Target, limit: int | None = None) -> Zon
     domain = domain_of(zone)
     apex = read_apex(zone)
     judged = list(_judge_all(zone))
-    alone = list(_with_lone_cnames([each for each in judged if isinstance(each, _Held)]))
-    held = [each for each in alone if isinstance(each, _Held)]
+    alone = list(_with_lone_cnames([each for each in judged if isinstance(each, Held)]))
+    held = [each for each in alone if isinstance(each, Held)]
     taken = held if limit is None else held[:limit]
     return ZoneImport(
         domain,
-        tuple(_head(domain, apex, target)),
-        tuple(_record_set_manifest(each, target) for each in taken),
+        tuple(head_manifests(domain, apex, target)),
+        tuple(record_set_manifest(each, target) for each in taken),
         apex,
         tuple(each for each in (*judged, *alone) if isinstance(each, LeftOut)),
         tuple(Rejoined(each.owner) for each in taken if each.rejoined),
@@ -150,7 +114,7 @@ def import_zone(zone: ZoneData, target: Target, limit: int | None = None) -> Zon
     )
 
 
-def _judge_all(zone: ZoneData) -> Iterator[_Held | LeftOut]:
+def _judge_all(zone: ZoneData) -> Iterator[Held | LeftOut]:
     apex = dns.name.from_wire(zone.origin, 0)[0]
     shadows = Shadows(zone)
     for rrset in zone.rrsets:
@@ -159,7 +123,7 @@ def _judge_all(zone: ZoneData) -> Iterator[_Held | LeftOut]:
         yield _judge(rrset, _owner_text(rrset.owner, apex), shadows)
 
 
-def _judge(rrset: RRset, owner: OwnerName, shadows: Shadows) -> _Held | LeftOut:
+def _judge(rrset: RRset, owner: OwnerName, shadows: Shadows) -> Held | LeftOut:
     kind = dns.rdatatype.to_text(dns.rdatatype.RdataType.make(rrset.rdtype))
 
     def left_out(reason: Reason, detail: str) -> LeftOut:
@@ -179,7 +143,7 @@ def _judge(rrset: RRset, owner: OwnerName, shadows: Shadows) -> _Held | LeftOut:
     fault = next(_faults(owner, record_type, body.fields), None)
     if fault is not None:
         return left_out(_reason(fault, owner, record_type), str(fault))
-    return _Held(owner, record_type, rrset.ttl_s, body.fields, len(rrset.rdatas), body.rejoined)
+    return Held(owner, record_type, rrset.ttl_s, body.fields, len(rrset.rdatas), body.rejoined)
 
 
 def _faults(owner: OwnerName, record_type: RecordType, fields: Mapping[str, Any]) -> Iterator[Fault]:
@@ -199,7 +163,7 @@ def _reason(fault: Fault, owner: OwnerName, record_type: RecordType) -> Reason:
     return Reason.NAME
 
 
-def _with_lone_cnames(held: Sequence[_Held]) -> Iterator[_Held | LeftOut]:
+def _with_lone_cnames(held: Sequence[Held]) -> Iterator[Held | LeftOut]:
     """Leave out each CNAME that would not stand alone (RFC 1034 section 3.6.2): the other data stay what they are."""
     others: dict[OwnerName, list[str]] = {}
     for each in held:
@@ -215,54 +179,3 @@ def _with_lone_cnames(held: Sequence[_Held]) -> Iterator[_Held | LeftOut]:
 
 def _owner_text(owner: WireName, apex: dns.name.Name) -> OwnerName:
     return OwnerName(dns.name.from_wire(owner, 0)[0].relativize(apex).to_text())
-
-
-def _head(domain: Fqdn, apex: Apex, target: Target) -> Iterator[Manifest]:
-    if target.with_class:
-        yield _class_manifest(domain, apex, target)
-    spec = {
-        "domainName": domain,
-        "zoneClassRef": target.zone_class.dump(),
-        "provider": target.provider.dump(),
-    }
-    yield {
-        "apiVersion": API_VERSION,
-        "kind": "Zone",
-        "metadata": _metadata(target.zone_name, target.namespace),
-        "spec": spec,
-    }
-
-
-def _class_manifest(domain: Fqdn, apex: Apex, target: Target) -> Manifest:
-    if target.provider.name != PROVIDER_NAME:
-        raise ImportRefusedError(
-            f"a ZoneClass can be made for the provider {PROVIDER_NAME}, not for {target.provider.name}"
-        )
-    try:
-        head_from_parameters(apex.parameters, domain)
-    except ApexError as error:
-        raise ImportRefusedError(f"SOA and NS of {domain} make no ZoneClass: {error}") from error
-    spec = {
-        "provider": target.provider.dump(),
-        "controllerName": CONTROLLER_NAME,
-        "parameters": apex.parameters,
-    }
-    metadata = _metadata(target.zone_class.name, target.zone_class.namespace or target.namespace)
-    return {"apiVersion": API_VERSION, "kind": "ZoneClass", "metadata": metadata, "spec": spec}
-
-
-def _record_set_manifest(held: _Held, target: Target) -> Manifest:
-    spec = {
-        "zoneRef": {"name": target.zone_name},
-        "provider": target.provider.dump(),
-        "type": held.type.value,
-        "name": held.owner,
-        "ttl": held.ttl_s,
-        held.type.field: held.fields,
-    }
-    name = record_set_object_name(target.zone_name, held.owner, held.type)
-    return {"apiVersion": API_VERSION, "kind": "RecordSet", "metadata": _metadata(name, target.namespace), "spec": spec}
-
-
-def _metadata(name: str, namespace: str | None) -> Manifest:
-    return {"name": name} if namespace is None else {"name": name, "namespace": namespace}

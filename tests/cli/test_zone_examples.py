@@ -5,10 +5,21 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from cli.zone import EXIT_LEFT_OUT, app
+from cli.zone_claim import Target
 from cli.zone_export import Choice, export_zone
-from cli.zone_import import Target, import_zone
+from cli.zone_import import import_zone
 from cli.zone_manifest import load
+from controllers.api.provider import parse_provider
 from controllers.api.reference import NamespacedRef, ProviderRef
+from controllers.core.admission.record_set import validate_record_set
+from controllers.core.admission.zone import validate_zone
+from controllers.core.admission.zone_class import validate_zone_class
+from controllers.core.providercontract.contract import Contract
+from controllers.core.providercontract.resolution import Unresolved, resolve_version
+from controllers.providers.hosted.binding import PROVIDER_NAME, PROVIDER_VERSION
+from controllers.providers.hosted.contract import provider_manifest
+from controllers.providers.hosted.parameter_rule import parse_parameters
+from controllers.providers.hosted.parameters import Parameters
 from zonemodel.name import to_wire
 from zonemodel.record import RecordType
 from zonemodel.zonefile import read_zone_file
@@ -37,3 +48,21 @@ def test_the_master_file_leaves_out_its_srv_record_only() -> None:
     result = CliRunner().invoke(app, ["import", str(path)])
     assert result.exit_code == EXIT_LEFT_OUT
     assert "example.org: 7 record sets imported\nleft out: 1 record set\n" in result.stderr
+
+
+def test_admission_takes_every_object_of_the_hosted_example() -> None:
+    provider = parse_provider(provider_manifest())
+    version = resolve_version(provider, ProviderRef(name=PROVIDER_NAME, version=PROVIDER_VERSION))
+    assert not isinstance(version, Unresolved)
+    contract = Contract(PROVIDER_NAME, version)
+    for each in load([str(EXAMPLES / "hosted")]):
+        match each["kind"]:
+            case "ZoneClass":
+                assert validate_zone_class(each, None, contract) == []
+                assert isinstance(parse_parameters(each["spec"]["parameters"]), Parameters)
+            case "Zone":
+                assert validate_zone(each, None, contract) == []
+            case "RecordSet":
+                assert validate_record_set(each, None, contract, "example.com") == []
+            case other:
+                raise AssertionError(other)

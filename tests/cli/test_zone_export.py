@@ -14,8 +14,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cli.zone import ZoneQuery, app, zone_app
+from cli.zone_claim import Target
 from cli.zone_export import Choice, ExportRefusedError, export_zone
-from cli.zone_import import Target, import_zone
+from cli.zone_import import import_zone
 from cli.zone_manifest import Manifest, ManifestError
 from controllers.api.reference import NamespacedRef, ProviderRef
 from zonemodel.hosted_zone import SOA, HostedZoneSpec, NameServer

@@ -12,7 +12,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cli.zone import app
-from cli.zone_import import Reason, Target, ZoneImport, import_zone
+from cli.zone_claim import Target
+from cli.zone_import import Reason, ZoneImport, import_zone
 from controllers.api.record_set import RecordSetSpec
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.api.zone import ZoneSpec
