@@ -60,19 +60,20 @@ class ManifestSource:
         self._client = client
         self._discovery = Discovery(client)
         self._paths = paths
+        self._seen: dict[Path, Stamp] = {}
 
     async def apply_all(self) -> tuple[list[Document], list[Problem]]:
         """Apply every manifest; returns those that were applied and the problems with the others."""
-        return await self._apply(files_below(self._paths))
+        self._seen = self._stamps()
+        return await self._apply(list(self._seen))
 
     async def follow(self, report: Report) -> None:
-        """Apply each file that changes or appears, until cancelled; `report` gets what came of it."""
-        seen = self._stamps()
+        """Apply each file that changed or appeared since `apply_all`, until cancelled; `report` gets what came of it."""
         while True:
             await asyncio.sleep(POLL_S)
             now = await asyncio.to_thread(self._stamps)
-            changed = [path for path, stamp in now.items() if seen.get(path) != stamp]
-            seen = now
+            changed = [path for path, stamp in now.items() if self._seen.get(path) != stamp]
+            self._seen = now
             if changed:
                 applied, problems = await self._apply(changed)
                 report(len(applied), problems)
