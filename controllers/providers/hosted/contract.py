@@ -1,0 +1,81 @@
+"""The Provider object of the hosted provider: what its claims may say, for admission, tools and people.
+
+Made from the same types that the controllers parse with. Reconciled by nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from controllers.api.group import PROVIDERS
+from controllers.api.provider import (
+    Display,
+    PayloadSchema,
+    ProviderSpec,
+    ProviderVersion,
+    RecordSetContract,
+    RecordSetSchemas,
+    ZoneClassContract,
+    ZoneClassSchemas,
+    ZoneContract,
+    ZoneSchemas,
+)
+from controllers.api.schema import structural_schema
+from controllers.providers.hosted.binding import PROVIDER_NAME, PROVIDER_VERSION
+from controllers.providers.hosted.parameters import Parameters
+from zonemodel.model import Model
+from zonemodel.record import RecordType
+
+_ABOUT: Final = "Zones served by the product's own authoritative name servers, without an account anywhere."
+
+
+class ZoneData(Model):
+    """Public facts about a hosted zone."""
+
+    hosted_zone: Annotated[
+        str,
+        Field(description="HostedZone in the Zone's namespace that holds the snapshot which the name servers serve."),
+    ]
+
+
+def provider_manifest() -> dict[str, Any]:
+    """Return the Provider, ready to be applied."""
+    version = ProviderVersion(
+        name=PROVIDER_VERSION,
+        served=True,
+        storage=True,
+        zone_class=ZoneClassContract(
+            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a hosted ZoneClass."))
+        ),
+        zone=ZoneContract(
+            schemas=ZoneSchemas(
+                adoption=_nothing("Hosted zones are made by the provider, so there is nothing to take over."),
+                status_provider_data=_schema(ZoneData, "Public facts about a hosted zone."),
+            )
+        ),
+        record_set=RecordSetContract(
+            supported_types=tuple(RecordType),
+            schemas=RecordSetSchemas(
+                options=_nothing("Hosted record sets have no settings beyond the core ones."),
+                adoption=_nothing("Hosted records are made by the provider, so there is nothing to take over."),
+                status_provider_data=_nothing("Nothing is to be told of a hosted record set beyond its conditions."),
+            ),
+        ),
+    )
+    spec = ProviderSpec(display=Display(name="Hosted", description=_ABOUT), versions=(version,))
+    return {
+        "apiVersion": PROVIDERS.api_version,
+        "kind": PROVIDERS.kind,
+        "metadata": {"name": PROVIDER_NAME},
+        "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True),
+    }
+
+
+def _schema(model: type[Model], description: str) -> PayloadSchema:
+    return PayloadSchema(open_apiv3_schema={**structural_schema(model, strict=True), "description": description})
+
+
+def _nothing(description: str) -> PayloadSchema:
+    return PayloadSchema(open_apiv3_schema={"type": "object", "description": description, "properties": {}})

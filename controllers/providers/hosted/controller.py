@@ -1,0 +1,142 @@
+"""The provider's controllers as the manager runs them, and which keys a change of any object concerns.
+
+Owns event mapping and registration only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import Final, TypeVar
+
+from controllers.api.provider import Provider
+from controllers.api.zone_class import ZoneClass
+from controllers.api.zone_unit import ZoneUnit
+from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.hosted_object import HostedObject, Manifest
+from controllers.providers.hosted.live_server import ServerSlice, live_servers
+from controllers.providers.hosted.view import CLASS_INDEX, DOMAIN_INDEX, HostedInformers
+from controllers.providers.hosted.zone_class import ZoneClassReconciler
+from controllers.providers.hosted.zone_unit import ZoneUnitReconciler
+from controllers.runtime.controller import Controller
+from controllers.runtime.recorder import EventRecorder
+from kube.client import Client
+from kube.object import ObjectKey
+from kube.store import Change
+from kube.timestamp import utc_now
+
+T = TypeVar("T")
+
+SETTLE_S: Final = 2.0
+WORKERS: Final = 4
+
+
+class HostedProvider:
+    """Both controllers of the provider; `controllers` are what the manager runs while it leads."""
+
+    def __init__(
+        self,
+        client: Client,
+        informers: HostedInformers,
+        recorder: EventRecorder,
+        config: HostedConfig,
+        *,
+        wall_clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._informers = informers
+        self._config = config
+        self._live: tuple[str, ...] = ()
+        self._units = ZoneUnitReconciler(client, informers, recorder, config, wall_clock, clock)
+        classes = ZoneClassReconciler(client, informers, recorder, config, wall_clock)
+        self.zone_classes: Controller[ObjectKey] = Controller("hosted-zone-class", classes.reconcile, workers=1)
+        self.zone_units: Controller[ObjectKey] = Controller(
+            "hosted-zone-unit", self._units.reconcile, workers=WORKERS, settle_s=SETTLE_S
+        )
+        self._subscribe()
+
+    @property
+    def controllers(self) -> tuple[Controller[ObjectKey], ...]:
+        return self.zone_classes, self.zone_units
+
+    def _subscribe(self) -> None:
+        informers, units, classes = self._informers, self.zone_units, self.zone_classes
+        informers.zone_classes.subscribe(_follow(keys_for_zone_class, classes))
+        informers.providers.subscribe(_follow(self.classes_for_provider, classes))
+        informers.zone_classes.subscribe(_follow(self.zones_for_zone_class, units))
+        informers.providers.subscribe(_follow(self.zones_for_provider, units))
+        informers.zone_units.subscribe(_follow(self.zones_for_zone_unit, units))
+        informers.hosted_zones.subscribe(_follow(self.zones_for_hosted_zone, units))
+        informers.endpoint_slices.subscribe(_follow(self.zones_for_endpoint_slice, units))
+
+    def classes_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
+        """Every class, when it is our Provider that changed."""
+        if change.key.name == self._config.provider_name:
+            yield from (key for key, _ in self._informers.zone_classes.items())
+
+    def zones_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
+        """Every zone, when it is our Provider that changed."""
+        if change.key.name == self._config.provider_name:
+            yield from self._all_zones()
+
+    def zones_for_zone_class(self, change: Change[ZoneClass]) -> Iterator[ObjectKey]:
+        """The zones of the class and those that claim the same domains; a change of its status concerns none."""
+        if change.old is not None and change.new is not None and change.old.spec == change.new.spec:
+            return
+        for unit in self._informers.zone_units.by_index(CLASS_INDEX, change.key):
+            yield from self._claimants(unit.spec.zone.domain_name)
+
+    def zones_for_zone_unit(self, change: Change[ZoneUnit]) -> Iterator[ObjectKey]:
+        """The zone of the part; when the ledger came, is going or has gone, every zone that claims its domain too."""
+        old, new = change.old, change.new
+        if new is None:
+            self._units.forget_unit(change.key)
+        for unit in _sides(change):
+            yield unit.spec.zone.ref.key
+        if old is None or new is None or old.deleting != new.deleting:
+            for unit in _sides(change):
+                yield from self._claimants(unit.spec.zone.domain_name)
+
+    def zones_for_hosted_zone(self, change: Change[HostedObject]) -> Iterator[ObjectKey]:
+        """The zone; when a manifest came or has gone, every zone that claims its domain too."""
+        if change.new is None:
+            self._units.forget_object(change.key)
+        for found in _sides(change):
+            yield found.zone_key
+        if change.old is None or change.new is None:
+            domains = {found.spec.domain_name for found in _sides(change) if isinstance(found, Manifest)}
+            for domain in domains:
+                yield from self._claimants(domain)
+
+    def zones_for_endpoint_slice(self, change: Change[ServerSlice]) -> Iterator[ObjectKey]:
+        """Every zone, when the set of live servers has changed."""
+        live = live_servers(each for _, each in self._informers.endpoint_slices.items())
+        if live != self._live:
+            self._live = live
+            yield from self._all_zones()
+
+    def _all_zones(self) -> Iterator[ObjectKey]:
+        yield from (unit.spec.zone.ref.key for _, unit in self._informers.zone_units.items() if unit.spec.part == 0)
+
+    def _claimants(self, domain: str | None) -> Iterator[ObjectKey]:
+        yield from (unit.spec.zone.ref.key for unit in self._informers.zone_units.by_index(DOMAIN_INDEX, domain))
+
+
+def keys_for_zone_class(change: Change[ZoneClass]) -> Iterator[ObjectKey]:
+    """The class itself."""
+    yield change.key
+
+
+def _follow(
+    keys: Callable[[Change[T]], Iterable[ObjectKey]], controller: Controller[ObjectKey]
+) -> Callable[[Change[T]], None]:
+    def handle(change: Change[T]) -> None:
+        for key in keys(change):
+            controller.enqueue(key)
+
+    return handle
+
+
+def _sides(change: Change[T]) -> list[T]:
+    return [side for side in (change.old, change.new) if side is not None]

@@ -1,0 +1,105 @@
+"""Items of the ledger as lines of a snapshot.
+
+Owns the conversion and its cache: an item that has not changed is not converted again. Never decides whether a line is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import orjson
+
+from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
+from kube.object import ObjectKey
+from zonemodel.hosted_zone import HostedRecordSet
+from zonemodel.name import Fqdn, OwnerName, object_to_length, to_wire
+from zonemodel.record import RecordType, encode_bodies
+
+DEFAULT_TTL_S: Final = 300
+
+
+class RecordKey(NamedTuple):
+    """Identity of a record set inside its zone."""
+
+    name: str
+    type: RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record set of a snapshot and its JSON; two lines are equal when their JSON is."""
+
+    record: HostedRecordSet = field(compare=False)
+    json: bytes
+
+    @classmethod
+    def of(cls, record: HostedRecordSet) -> Line:
+        """Return the line of a record set."""
+        return cls(record, orjson.dumps(record.dump(), option=orjson.OPT_SORT_KEYS))
+
+    @property
+    def key(self) -> RecordKey:
+        return RecordKey(self.record.name, self.record.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of the ledger: its line, or the fault that keeps it from having one."""
+
+    source: UnitRecordSet
+    key: ObjectKey
+    record_key: RecordKey
+    line: Line | None
+    fault: str = ""
+
+
+Items = tuple[Item, ...]
+
+
+class ItemCache:
+    """The items of one zone's parts, converted when their part's spec has changed."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, tuple[int, Items]] = {}
+
+    def items_of(self, parts: Iterable[ZoneUnit]) -> tuple[Items, ...]:
+        """Return each part's items in its order; the same objects as last time where nothing changed."""
+        found: dict[str, tuple[int, Items]] = {}
+        for part in parts:
+            generation, items = self._parts.get(part.meta.uid, (-1, ()))
+            if generation != part.meta.generation:
+                items = _convert(part, items)
+            found[part.meta.uid] = part.meta.generation, items
+        self._parts = found
+        return tuple(items for _, items in found.values())
+
+
+def _convert(part: ZoneUnit, before: Items) -> Items:
+    known = {item.key: item for item in before}
+    domain = Fqdn(part.spec.zone.domain_name)
+    return tuple(
+        item if (item := known.get(source.key)) is not None and item.source == source else convert(source, domain)
+        for source in part.spec.record_sets
+    )
+
+
+def convert(source: UnitRecordSet, domain: Fqdn) -> Item:
+    """Return an item of the ledger with its line; one that has no wire form would make servers refuse the whole snapshot."""
+    record_key = RecordKey(source.name, source.type)
+    body = getattr(source, source.type.field)
+    if body is None:
+        return Item(source, source.key, record_key, None, f"{source.type.field} is missing")
+    ttl = DEFAULT_TTL_S if source.ttl is None else source.ttl
+    record = HostedRecordSet.model_validate(
+        {"name": source.name, "type": source.type, "ttl": ttl, source.type.field: body}
+    )
+    try:
+        to_wire(source.name.removeprefix("@"))
+        encode_bodies(record)
+    except ValueError as error:
+        return Item(source, source.key, record_key, None, f"{source.type.field}: {error}")
+    if objection := object_to_length(OwnerName(source.name), domain):
+        return Item(source, source.key, record_key, None, objection)
+    return Item(source, source.key, record_key, Line.of(record))

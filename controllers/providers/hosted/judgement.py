@@ -1,0 +1,102 @@
+"""The result of each item, from its fate in the snapshot, what was published, and what the servers serve.
+
+Pure. Owns the difference between what the ledger asks for and what has been published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from controllers.api.reason import Reason
+from controllers.core.verdict import Verdict, refused
+from controllers.providers.hosted.content import Content, Fate
+from controllers.providers.hosted.history import History
+from controllers.providers.hosted.item import Item, Items
+from controllers.providers.hosted.result import ItemResult, faulty
+from controllers.providers.hosted.service_level import PENDING, UNAVAILABLE, ServiceLevel
+
+NOT_ALLOWED: Final = "The Zone no longer allows it; what was served before stays."
+ZONE_FROZEN: Final = "The zone stays served as it last was, see the Zone's conditions."
+SHADOWED: Final = ItemResult(
+    refused(Reason.PROVIDER_CONFLICT, "Another RecordSet of the zone has the same name and type.")
+)
+GONE: Final = ItemResult(PENDING, gone=True)
+
+
+def judge_items(
+    parts: Iterable[Items],
+    content: Content,
+    history: History,
+    level: ServiceLevel,
+    obstacle: Verdict | None,
+    *,
+    frozen: bool,
+) -> list[list[ItemResult]]:
+    """Return the results of a zone's items; `obstacle` is why the content could not be published, None when it was."""
+    judge = _Judge(content, history, level, obstacle, frozen)
+    return [
+        [judge.result(item, fate) for item, fate in zip(items, fates, strict=True)]
+        for items, fates in zip(parts, content.fates, strict=True)
+    ]
+
+
+def unpublished(parts: Sequence[Items], obstacle: Verdict, *, published: bool) -> list[list[ItemResult]]:
+    """Return the results of a zone whose content is not to be, or cannot be, published.
+
+    `published` says whether a snapshot still stands; without one every deletion is complete.
+    """
+    blocked = ItemResult(obstacle)
+    return [
+        [GONE if item.source.deletion_requested and not published else blocked for item in items] for items in parts
+    ]
+
+
+class _Judge:
+    def __init__(
+        self, content: Content, history: History, level: ServiceLevel, obstacle: Verdict | None, frozen: bool
+    ) -> None:
+        self._wanted = content.lines
+        self._published = history.lines
+        self._history = history
+        self._level = level
+        self._obstacle = ItemResult(obstacle or PENDING)
+        reason = ZONE_FROZEN if frozen else NOT_ALLOWED
+        self._deferred = ItemResult(refused(Reason.PROVIDER_CHANGE_DEFERRED, reason))
+        self._served: dict[int, ItemResult] = {}
+
+    def result(self, item: Item, fate: Fate) -> ItemResult:
+        """Return the result of one item."""
+        match fate:
+            case Fate.SERVED:
+                return self._by_servers(item) if self._is_published(item) else self._obstacle
+            case Fate.LEAVING:
+                return self._leaving(item)
+            case Fate.DEFERRED:
+                return self._deferred
+            case Fate.FAULTY:
+                return faulty(item.fault)
+            case Fate.SHADOWED:
+                return SHADOWED
+
+    def _is_published(self, item: Item) -> bool:
+        """Say whether the newest snapshot has for the item's name and type what it should have, be it nothing."""
+        if self._published is None:
+            return False
+        key = item.record_key
+        published, wanted = self._published.get(key), self._wanted.get(key)
+        return published is wanted or published == wanted
+
+    def _by_servers(self, item: Item) -> ItemResult:
+        since = self._history.since(item.record_key)
+        result = self._served.get(since)
+        if result is None:
+            result = self._served[since] = ItemResult(self._level.judge(since))
+        return result
+
+    def _leaving(self, item: Item) -> ItemResult:
+        if not self._is_published(item):
+            return self._obstacle
+        if self._level.has_withdrawn(self._history.since(item.record_key)):
+            return GONE
+        return ItemResult(PENDING if self._level.live else UNAVAILABLE)

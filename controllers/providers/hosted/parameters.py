@@ -1,0 +1,135 @@
+"""ZoneClass parameters of the hosted provider, and the head of a zone that they give.
+
+Owns the types and their meaning for a zone. What makes a payload wrong is said in `parameter_rule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field
+
+from zonemodel.hosted_zone import SOA, NameServer, Transfer
+from zonemodel.model import Model
+from zonemodel.name import Fqdn, relative_to
+from zonemodel.record import TTL_MAX_S
+
+DEFAULT_MAILBOX: Final = "hostmaster"
+DEFAULT_NEGATIVE_TTL_S: Final = 300
+
+
+class Payload(Model):
+    """A part of the parameters: a field that it does not know is an error, since it would be without effect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NameServerParameter(Payload, NameServer):
+    """One apex name server of the class's zones."""
+
+
+class TransferParameter(Payload, Transfer):
+    """Who may transfer the class's zones and who is told of changes."""
+
+
+class SOAParameter(Payload):
+    """Start of authority values of the class's zones (RFC 1035 section 3.3.13)."""
+
+    mname: Annotated[
+        str | None,
+        Field(description="Primary name server in the SOA record; the first of nameServers when left out."),
+    ] = None
+    rname: Annotated[
+        str | None,
+        Field(
+            description="Mailbox of the person responsible, as a domain name; hostmaster.<zone> when left out.",
+        ),
+    ] = None
+    refresh: Annotated[
+        int, Field(ge=1, le=TTL_MAX_S, description="Seconds between the refresh checks of secondaries.")
+    ] = 7200
+    retry: Annotated[
+        int, Field(ge=1, le=TTL_MAX_S, description="Seconds before a secondary repeats a failed refresh.")
+    ] = 900
+    expire: Annotated[
+        int, Field(ge=1, le=TTL_MAX_S, description="Seconds after which an unrefreshed secondary stops answering.")
+    ] = 1209600
+    minimum: Annotated[
+        int | None,
+        Field(ge=0, le=TTL_MAX_S, description="Same as negativeTTL; give one of them."),
+    ] = None
+    ttl: Annotated[
+        int, Field(ge=0, le=TTL_MAX_S, description="TTL in seconds of the SOA record and of the apex NS set.")
+    ] = 3600
+
+
+class Parameters(Payload):
+    """Parameters of a hosted ZoneClass."""
+
+    name_servers: Annotated[
+        tuple[NameServerParameter, ...],
+        Field(
+            min_length=1,
+            max_length=32,
+            description="Name servers of the zones, served as the apex NS set and reported in the Zone's status.",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        ),
+    ]
+    soa: Annotated[SOAParameter, Field(description="Start of authority values of the zones.")] = SOAParameter()
+    negative_ttl: Annotated[
+        int | None,
+        Field(
+            alias="negativeTTL",
+            ge=0,
+            le=TTL_MAX_S,
+            description="Seconds that a negative answer may be cached (RFC 2308); 300 when left out.",
+        ),
+    ] = None
+    transfer: Annotated[
+        TransferParameter, Field(description="Zone transfer permissions and notifications; nobody when left out.")
+    ] = TransferParameter()
+    min_ready_servers: Annotated[
+        int,
+        Field(ge=1, le=1000, description="How many live name servers must serve a change before it is Programmed."),
+    ] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Everything in a snapshot but the record sets and the serial."""
+
+    domain_name: Fqdn
+    soa: SOA
+    name_servers: tuple[NameServer, ...]
+    transfer: Transfer
+
+
+def head_of(parameters: Parameters, domain: Fqdn) -> Head:
+    """Return the head of a zone of the class."""
+    soa = parameters.soa
+    negative = soa.minimum if parameters.negative_ttl is None else parameters.negative_ttl
+    return Head(
+        domain_name=domain,
+        soa=SOA(
+            mname=soa.mname or parameters.name_servers[0].name,
+            rname=soa.rname or f"{DEFAULT_MAILBOX}.{domain}",
+            refresh=soa.refresh,
+            retry=soa.retry,
+            expire=soa.expire,
+            minimum=DEFAULT_NEGATIVE_TTL_S if negative is None else negative,
+            ttl=soa.ttl,
+        ),
+        name_servers=tuple(
+            NameServer(name=server.name, addresses=server.addresses) for server in parameters.name_servers
+        ),
+        transfer=Transfer(allow=parameters.transfer.allow, notify=parameters.transfer.notify),
+    )
+
+
+def servers_without_addresses(parameters: Parameters, domain: Fqdn) -> Iterator[tuple[int, str]]:
+    """Yield index and name of the name servers that lie inside the zone and could not be found for want of an address."""
+    for index, server in enumerate(parameters.name_servers):
+        if not server.addresses and relative_to(Fqdn(server.name), domain) is not None:
+            yield index, server.name

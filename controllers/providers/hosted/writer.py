@@ -1,0 +1,174 @@
+"""What the provider writes: HostedZone objects, its finalizer on ledgers, their status.
+
+Owns the form of each write and what its failure means. Every write names the state that it replaces; a state that has moved on is
+raised as Conflict, and the zone is looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
+from controllers.api.patch import Operation, guard
+from controllers.api.zone_unit import ZoneUnit
+from controllers.providers.hosted.hosted_object import Manifest, PageObject, parse_hosted_object
+from controllers.providers.hosted.layout import Layout, PagePlan
+from kube.client import Client
+from kube.errors import AlreadyExists, Conflict, Invalid, NotFound
+from kube.object import ObjectKey, ObjectMeta
+from kube.resource import ResourceRef
+from zonemodel.hosted_zone import PageRef, Source
+
+FINALIZERS: Final = "/metadata/finalizers"
+
+
+class HostedWriter:
+    """Writes through one client; raises KubeError."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def fetch(self, key: ObjectKey) -> dict[str, Any]:
+        """Return a whole HostedZone. Raises NotFound."""
+        return await self._client.get(HOSTED_ZONES, name=key.name, namespace=key.namespace)
+
+    async def create_page(self, key: ObjectKey, owner: ZoneUnit, page: PagePlan) -> ObjectMeta:
+        """Create a page. A page's name is made of its digest, so one that exists already is the same."""
+        spec = {
+            "page": {
+                "zone": key.name,
+                "digest": page.digest,
+                "recordSets": [orjson.Fragment(line.json) for line in page.lines],
+            }
+        }
+        try:
+            obj = await self._client.create(HOSTED_ZONES, _manifest(key.namespace, page.name, owner, spec))
+        except AlreadyExists:
+            obj = await self.fetch(ObjectKey(key.namespace, page.name))
+            found = parse_hosted_object(obj)
+            if not isinstance(found, PageObject) or found.digest != page.digest:
+                raise
+        return ObjectMeta.parse(obj)
+
+    async def publish(
+        self, key: ObjectKey, owner: ZoneUnit, layout: Layout, serial: int, before: Manifest | None
+    ) -> Manifest:
+        """Commit a snapshot whose pages are there, in place of `before`; returns the manifest as it is now."""
+        spec = _spec(owner, layout, serial)
+        if before is None:
+            obj = await self._client.create(HOSTED_ZONES, _manifest(key.namespace, key.name, owner, spec))
+        else:
+            try:
+                obj = await self._patch(HOSTED_ZONES, key, _replacement(before, owner, spec))
+            except NotFound as error:
+                raise Conflict(error.message, code=error.code, reason=error.reason) from error
+        found = parse_hosted_object(obj)
+        assert isinstance(found, Manifest), "its spec has no page"
+        return found
+
+    async def delete(self, meta: ObjectMeta) -> None:
+        """Delete a HostedZone; one that is gone already, or is another one by now, is left alone."""
+        try:
+            await self._client.delete(HOSTED_ZONES, name=meta.name, namespace=meta.namespace, uid=meta.uid)
+        except (NotFound, Conflict):
+            return
+
+    async def hold(self, unit: ZoneUnit) -> str:
+        """Put the provider's finalizer on a part; returns its new resourceVersion."""
+        finalizers = list(unit.meta.finalizers)
+        operations: list[Operation] = [{"op": "add", "path": f"{FINALIZERS}/-", "value": PROVIDER_FINALIZER}]
+        if finalizers:
+            operations.insert(0, {"op": "test", "path": FINALIZERS, "value": finalizers})
+        else:
+            operations = [
+                guard(unit.meta.resource_version),
+                {"op": "add", "path": FINALIZERS, "value": [PROVIDER_FINALIZER]},
+            ]
+        return _version(await self._patch(ZONE_UNITS, unit.key, operations))
+
+    async def release(self, unit: ZoneUnit) -> None:
+        """Take the provider's finalizer off a part."""
+        at = f"{FINALIZERS}/{unit.meta.finalizers.index(PROVIDER_FINALIZER)}"
+        operations = [{"op": "test", "path": at, "value": PROVIDER_FINALIZER}, {"op": "remove", "path": at}]
+        try:
+            await self._patch(ZONE_UNITS, unit.key, operations)
+        except NotFound:
+            return
+
+    async def write_status(self, unit: ZoneUnit, operations: Sequence[Operation]) -> str | None:
+        """Patch a part's status; returns its new resourceVersion, None when the part is gone."""
+        try:
+            return _version(await self._patch(ZONE_UNITS, unit.key, operations, "status"))
+        except NotFound:
+            return None
+
+    async def _patch(
+        self, ref: ResourceRef, key: ObjectKey, operations: Sequence[Operation], subresource: str | None = None
+    ) -> dict[str, Any]:
+        try:
+            return await self._client.patch_json(
+                ref, operations, name=key.name, namespace=key.namespace, subresource=subresource
+            )
+        except Invalid as error:
+            if error.causes:
+                raise
+            # A refused object has its faults as causes; a failed `test` operation has none.
+            raise Conflict(error.message, code=error.code, reason=error.reason) from error
+
+
+def _version(obj: Mapping[str, Any]) -> str:
+    return str(obj["metadata"]["resourceVersion"])
+
+
+def _manifest(namespace: str, name: str, owner: ZoneUnit, spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": HOSTED_ZONES.api_version,
+        "kind": HOSTED_ZONES.kind,
+        "metadata": {"namespace": namespace, "name": name, "ownerReferences": [_owner_reference(owner)]},
+        "spec": spec,
+    }
+
+
+def _owner_reference(owner: ZoneUnit) -> dict[str, Any]:
+    return {
+        "apiVersion": ZONE_UNITS.api_version,
+        "kind": ZONE_UNITS.kind,
+        "name": owner.meta.name,
+        "uid": owner.meta.uid,
+        "controller": True,
+    }
+
+
+def _spec(owner: ZoneUnit, layout: Layout, serial: int) -> dict[str, Any]:
+    head = layout.head
+    spec: dict[str, Any] = {
+        "domainName": head.domain_name,
+        "source": Source(name=owner.meta.name, uid=owner.meta.uid, generation=owner.meta.generation).dump(),
+        "serial": serial,
+        "soa": head.soa.dump(),
+        "nameServers": [server.dump() for server in head.name_servers],
+        "transfer": head.transfer.dump(),
+        "digest": layout.digest,
+    }
+    if layout.page_count:
+        spec["pages"] = [PageRef(name=page.name, digest=page.digest).dump() for page in layout.pages]
+    else:
+        spec["recordSets"] = [orjson.Fragment(line.json) for line in layout.inline]
+    return spec
+
+
+def _replacement(before: Manifest, owner: ZoneUnit, spec: Mapping[str, Any]) -> list[Operation]:
+    """The servers' reports move the resourceVersion but are nothing to us, so the snapshot itself is what is tested."""
+    operations: list[Operation] = [{"op": "test", "path": "/metadata/uid", "value": before.meta.uid}]
+    if before.spec.digest is None or before.spec.serial is None:  # somebody else's attempt at a manifest
+        operations = [guard(before.meta.resource_version)]
+    else:
+        operations.append({"op": "test", "path": "/spec/digest", "value": before.spec.digest})
+        operations.append({"op": "test", "path": "/spec/serial", "value": before.spec.serial})
+    operations.append({"op": "replace", "path": "/spec", "value": spec})
+    if owner.meta.uid not in before.meta.owner_uids:
+        operations.append({"op": "add", "path": "/metadata/ownerReferences", "value": [_owner_reference(owner)]})
+    return operations

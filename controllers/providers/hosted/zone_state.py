@@ -1,0 +1,64 @@
+"""What is remembered of a zone between two looks at it.
+
+Losing it costs work and patience, never correctness: everything here can be found out again from the API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from controllers.providers.hosted.content import Content, Lines, choose, needs_base
+from controllers.providers.hosted.history import History
+from controllers.providers.hosted.item import ItemCache, Items
+from controllers.providers.hosted.layout import Layout
+from controllers.providers.hosted.result import Hold
+
+
+@dataclass(slots=True)
+class ContentMemo:
+    """The last content and what it was chosen from."""
+
+    parts: tuple[Items, ...]
+    base: Lines
+    frozen: bool
+    by_base: bool
+    content: Content
+
+    def fits(self, parts: tuple[Items, ...], base: Lines, frozen: bool) -> bool:
+        """Say whether the content would be chosen again. Items are the same objects where nothing changed."""
+        if frozen != self.frozen or (self.by_base and base is not self.base):
+            return False
+        return len(parts) == len(self.parts) and all(a is b for a, b in zip(parts, self.parts, strict=True))
+
+
+@dataclass(slots=True)
+class ZoneState:
+    """One zone's memory; `history` is None until the published snapshot has been looked at."""
+
+    items: ItemCache = field(default_factory=ItemCache)
+    history: History | None = None
+    layout: Layout | None = None
+    held_since: dict[Hold, float] = field(default_factory=dict)
+    unnamed_since: dict[str, float] = field(default_factory=dict)
+    memo: ContentMemo | None = None
+
+    def content(self, parts: tuple[Items, ...], base: Lines, frozen: bool) -> Content:
+        """Return the content of the next snapshot, chosen anew only when something that it depends on has changed."""
+        if self.memo is None or not self.memo.fits(parts, base, frozen):
+            content = choose(parts, base, frozen)
+            self.memo = ContentMemo(parts, base, frozen, needs_base(parts, frozen), content)
+        return self.memo.content
+
+    def released(self, limits_s: Mapping[Hold, float], now: float) -> frozenset[Hold]:
+        """Return the holds that have lasted long enough."""
+        return frozenset(hold for hold, since in self.held_since.items() if now - since >= limits_s[hold])
+
+    def hold(self, held: set[Hold], now: float) -> None:
+        """Note what is held back now."""
+        self.held_since = {hold: self.held_since.get(hold, now) for hold in held}
+
+    def forget_publication(self) -> None:
+        """Note that nothing is published any more."""
+        self.history = self.layout = self.memo = None
+        self.unnamed_since.clear()
