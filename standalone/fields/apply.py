@@ -142,7 +142,7 @@ def _managers_before(request: _Request, live: dict[str, Any] | None) -> Managers
         raise ApplyError(500, "", f"failed to decode managed fields: {malformed}") from malformed
     if managers or live is None:
         return managers
-    identity = updater_id(_BEFORE_FIRST_APPLY, request.api_version, "")
+    identity = updater_id(_BEFORE_FIRST_APPLY, request.api_version, request.identity.subresource)
     return update_managers(
         managers, request.shape, {}, request.live, identity=identity, excluded=request.excluded, now=request.now
     )

@@ -6,11 +6,19 @@ apart. The schema's own validation comes later and says more.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from standalone.fields.element import item_element, shown
 from standalone.fields.shape import Shape
 from standalone.schema.node import ListType
+
+
+_SCALARS: Final = {
+    "numeric": "numeric (int or float)",
+    "string": "string",
+    "boolean": "boolean",
+    "untyped": "any scalar",
+}
 
 
 def undeclared(shape: Shape, value: Any, path: tuple[str, ...] = ()) -> list[str]:
@@ -35,9 +43,7 @@ def _scalar_fits(scalar: str, value: Any) -> bool:
 
 
 def _expected(shape: Shape, value: Any, path: tuple[str, ...]) -> str:
-    wanted = {"numeric": "numeric (int or float)", "string": "string", "boolean": "boolean"}.get(shape.scalar)
-    if wanted is None:
-        wanted = "map" if shape.takes_map else "list"
+    wanted = _SCALARS.get(shape.scalar) or ("map" if shape.takes_map else "list")
     return f"{shown(path)}: expected {wanted}, got {_type_name(value)}"
 
 

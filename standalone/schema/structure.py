@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from standalone.schema.fault import Fault, forbidden, invalid, required
-from standalone.schema.keyword import SCHEMA_LISTS, keyword_faults, misshapen
+from standalone.schema.keyword import SCHEMA_LISTS, keyword_faults, misshapen, subschemas
 from standalone.schema.listrule import list_and_map_faults
 from standalone.schema.validationrule import validation_faults
 
@@ -62,14 +62,19 @@ def _position_faults(schema: Schema, path: str, level: Level) -> list[Fault]:
     faults += _junctor_faults(schema, path)
     for name, child in (schema.get("properties") or {}).items():
         below = f"{path}.properties[{name}]"
-        if level is Level.ROOT and name in _RESOURCE_FIELDS and child.get("default") is not None:
-            faults.append(forbidden(f"{below}.default", f"must not be set in top-level {name}"))
+        if level is Level.ROOT and name in _RESOURCE_FIELDS:
+            faults += _default_bans(child, below, f"must not be set in top-level {name}")
         faults += _position_faults(child, below, Level.FIELD)
     if schema.get("items") is not None:
         faults += _position_faults(schema["items"], f"{path}.items", Level.ITEM)
     if isinstance(schema.get("additionalProperties"), Mapping):
         faults += _position_faults(schema["additionalProperties"], f"{path}.additionalProperties", Level.FIELD)
     return faults
+
+
+def _default_bans(schema: Schema, path: str, detail: str) -> list[Fault]:
+    here = [] if schema.get("default") is None else [forbidden(f"{path}.default", detail)]
+    return here + [fault for child, below in subschemas(schema, path) for fault in _default_bans(child, below, detail)]
 
 
 def _type_faults(schema: Schema, path: str, level: Level) -> list[Fault]:
