@@ -18,7 +18,7 @@ def main() -> int:
     parser.add_argument("--zonefile", action="append", type=_zone_file, default=[], metavar="PATH[,ORIGIN]")
     parser.add_argument("--http", type=_address, metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics")
     parser.add_argument(
-        "--ready-fd", type=int, metavar="FD", help="write one octet to this descriptor once all zones are served"
+        "--ready-fd", type=int, metavar="FD", help="write the addresses to this descriptor once all zones are served"
     )
     arguments = parser.parse_args()
     config = ServerConfig(tuple(arguments.listen), zone_files=tuple(arguments.zonefile), http=arguments.http)

@@ -24,7 +24,7 @@ from zonemodel.zonefile import ZoneFileError
 def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     """Serve until SIGTERM or SIGINT; return the exit status. What keeps the server from starting goes to standard error.
 
-    `ready_fd` is written one octet, and closed, once the server answers.
+    Once the server answers, its addresses are written to `ready_fd`, one a line, and the descriptor is closed.
     """
     try:
         uvloop.run(_serve(config, ready_fd))
@@ -43,7 +43,7 @@ async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
     await server.start()
     loop.add_signal_handler(signal.SIGHUP, server.reload)
     if ready_fd is not None:
-        os.write(ready_fd, b"\n")
+        os.write(ready_fd, "".join(f"{address}\n" for address in server.addresses).encode())
         os.close(ready_fd)
     ending: asyncio.Future[Any] = asyncio.create_task(told_to_end.wait())
     try:

@@ -40,12 +40,14 @@ class Encoder:
     """Appends records after a question whose name is `known` or, where only a suffix of it is certain, ends in `known`.
 
     With `exact`, the whole question name is `known` and offsets are final; otherwise `step` tells which ones move with it.
+    Records that may stand at any distance from the question are not `adjacent`: names are compressed against the question only.
     """
 
-    def __init__(self, known: WireName, *, exact: bool) -> None:
+    def __init__(self, known: WireName, *, exact: bool, adjacent: bool = True) -> None:
         self.body = bytearray()
         self.step_positions: list[int] = []
         self._exact = exact
+        self._adjacent = adjacent
         self._start = _HEADER + _QUESTION_TAIL + (len(known) if exact else 0)
         self._offsets: dict[bytes, int] = {}
         end = self._start - _QUESTION_TAIL
@@ -53,7 +55,6 @@ class Encoder:
         while len(name) > 1:
             self._offsets[name] = end - len(name)
             name = name[name[0] + 1 :]
-        self._question = known if exact else None
 
     def add(self, rrset: RRset, asked: bytes) -> int:
         """Append a set and return its number of records; `asked` is the owner that stands for the question name."""
@@ -99,7 +100,7 @@ class Encoder:
                 self.body += ((_POINTER + offset) & 0xFFFF).to_bytes(2, "big")
                 return
             here = self._start + len(self.body)
-            if here <= _REACH:
+            if self._adjacent and here <= _REACH:
                 self._offsets[key] = here
             label = name[0] + 1
             self.body += name[:label]
@@ -137,7 +138,7 @@ def encode_plain(rrset: RRset, known: WireName, exact: bool) -> Answer:
 def encode_soa(soa: RRset) -> Answer:
     """Return the record that denials carry: its TTL is the lower of its own and its MINIMUM field (RFC 2308 section 3)."""
     minimum = int.from_bytes(soa.rdatas[0][-4:], "big")
-    encoder = Encoder(soa.owner, exact=False)
+    encoder = Encoder(soa.owner, exact=False, adjacent=False)
     encoder.add(RRset(soa.owner, soa.rdtype, min(soa.ttl_s, minimum), soa.rdatas), b"")
     return Answer(heads(0, 0, 0, 0), bytes(encoder.body), encoder.step)
 

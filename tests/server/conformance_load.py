@@ -35,7 +35,13 @@ def _start(port: int, files: list[str], state: Path, pid_file: Path) -> int:
     log = state / "log"
     with log.open("w") as output:
         server = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=(ready_write,), start_new_session=True
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(ready_write,),
+            start_new_session=True,
         )
     os.close(ready_write)
     pid_file.write_text(str(server.pid))
