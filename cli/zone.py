@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,6 +19,7 @@ from cli.zone_import import domain_of, import_zone
 from cli.zone_manifest import Format, Manifest, ManifestError, dump, load
 from cli.zone_name import zone_object_name
 from cli.zone_report import apex_lines, comment, report
+from cli.zone_source import ZoneQuery, read_zone_objects
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.core.providercontract.field import OBJECT_NAME, is_subdomain
 from zonemodel.zonefile import ZoneFileError, read_zone_file, write_zone_file
@@ -43,21 +43,17 @@ _EXPORT_HELP: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneQuery:
-    """The Zone whose objects are wanted from an API; its configuration decides what an absent value means."""
-
-    name: str
-    namespace: str | None
-    kubeconfig: Path | None
-
-
 ReadObjects = Callable[[ZoneQuery], Sequence[Manifest]]
-"""Returns a Zone, its RecordSets, its ZoneClass and its HostedZone, those that exist; raises ManifestError."""
+"""Returns a Zone and what belongs to it; raises ManifestError."""
 
 
-def zone_app(read_objects: ReadObjects | None = None) -> typer.Typer:
-    """Return the commands; with `read_objects` export can read from an API, without it manifests are the only source."""
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(zone_app(read_zone_objects))
+
+
+def zone_app(read_objects: ReadObjects) -> typer.Typer:
+    """Return the commands; `read_objects` is where export finds a Zone that it is given no manifests of."""
     commands = typer.Typer(name="zone", help="Turn master files into manifests, and back.", no_args_is_help=True)
     commands.command("import", help=_IMPORT_HELP)(import_command)
 
@@ -127,9 +123,7 @@ def import_command(
     raise typer.Exit(EXIT_LEFT_OUT if found.left_out else 0)
 
 
-def _read_api(choice: Choice, kubeconfig: Path | None, read_objects: ReadObjects | None) -> Sequence[Manifest]:
-    if read_objects is None:
-        raise typer.BadParameter("give the files of the manifests, or - for standard input", param_hint="FILE")
+def _read_api(choice: Choice, kubeconfig: Path | None, read_objects: ReadObjects) -> Sequence[Manifest]:
     if choice.zone_name is None:
         raise typer.BadParameter("give the files of the manifests, or --zone to read from the API", param_hint="FILE")
     return read_objects(ZoneQuery(choice.zone_name, choice.namespace, kubeconfig))
@@ -164,6 +158,3 @@ def _refusals() -> Iterator[None]:
     except (ZoneFileError, ImportRefusedError, ManifestError, ExportRefusedError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(EXIT_REFUSED) from error
-
-
-app = zone_app()

@@ -65,15 +65,23 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _parse(text: str, name: str) -> Iterator[Manifest]:
-    try:
-        documents = list(yaml.load_all(text, Loader=_Loader))
-    except yaml.YAMLError as error:
-        raise ManifestError(f"{name} is neither YAML nor JSON: {' '.join(str(error).split())}") from error
-    for number, document in enumerate(documents, start=1):
+    for number, document in enumerate(_documents(text, name), start=1):
         if document is not None:
             where = f"{name}, document {number}"
             _require_json(document, where)
             yield from _unfold(document, where)
+
+
+def _documents(text: str, name: str) -> list[object]:
+    """JSON is read as such: it may hold characters that YAML has no place for."""
+    try:
+        return [orjson.loads(text)]
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return list(yaml.load_all(text, Loader=_Loader))
+    except yaml.YAMLError as error:
+        raise ManifestError(f"{name} is neither YAML nor JSON: {' '.join(str(error).split())}") from error
 
 
 def _require_json(document: object, where: str) -> None:

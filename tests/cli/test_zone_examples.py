@@ -4,11 +4,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from cli.zone import EXIT_LEFT_OUT, app
+from cli.zone import EXIT_LEFT_OUT, zone_app
 from cli.zone_claim import Target
 from cli.zone_export import Choice, export_zone
 from cli.zone_import import import_zone
 from cli.zone_manifest import load
+from cli.zone_source import read_zone_objects
 from controllers.api.provider import parse_provider
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.core.admission.record_set import validate_record_set
@@ -45,7 +46,7 @@ def test_the_hosted_example_is_what_an_import_of_its_own_zone_holds() -> None:
 def test_the_master_file_leaves_out_its_srv_record_only() -> None:
     path = EXAMPLES / "zonefile" / "example.org.zone"
     assert read_zone_file(path, None).warnings == ()
-    result = CliRunner().invoke(app, ["import", str(path)])
+    result = CliRunner().invoke(zone_app(read_zone_objects), ["import", str(path)])
     assert result.exit_code == EXIT_LEFT_OUT
     assert "example.org: 7 record sets imported\nleft out: 1 record set\n" in result.stderr
 

@@ -13,17 +13,27 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.zone import ZoneQuery, app, zone_app
+from cli.zone import zone_app
 from cli.zone_claim import Target
 from cli.zone_export import Choice, ExportRefusedError, export_zone
 from cli.zone_import import import_zone
 from cli.zone_manifest import Manifest, ManifestError
+from cli.zone_source import ZoneQuery, gather, read_zone_objects
+from controllers.api.crd import custom_resource_definitions
+from controllers.api.group import NAMESPACES, RECORD_SETS, ZONE_CLASSES
+from controllers.api.group import ZONES as ZONES_REF
 from controllers.api.reference import NamespacedRef, ProviderRef
+from kube.access import Access
+from kube.client import Client
+from kube.errors import NotFound
+from kube.resource import ResourceRef
+from standalone.apiserver.server import ApiServer
 from zonemodel.hosted_zone import SOA, HostedZoneSpec, NameServer
 from zonemodel.name import WireName, to_wire
 from zonemodel.rrset import RRset, ZoneData
 from zonemodel.zonefile import parse_zone_text, read_zone_file
 
+APP = zone_app(read_zone_objects)
 ZONES = Path(__file__).parent / "zones"
 PROVIDER = {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"}
 API = "dns.appthrust.io/v1alpha1"
@@ -31,7 +41,7 @@ TEXT, NS_TYPE, SOA_TYPE = 16, 2, 6
 
 
 def run(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["export", *map(str, arguments)], input=stdin)
+    return CliRunner().invoke(APP, ["export", *map(str, arguments)], input=stdin)
 
 
 def manifest(kind: str, name: str, spec: Mapping[str, Any], **metadata: str) -> dict[str, Any]:
@@ -128,7 +138,7 @@ def test_import_and_export_bring_back_real_zones() -> None:
 def test_the_command_writes_what_the_manifests_say(tmp_path: Path) -> None:
     manifests = tmp_path / "zone.yaml"
     imported = CliRunner().invoke(
-        app, ["import", str(ZONES / "small.zone"), "--with-zone-class", "--output", str(manifests)]
+        APP, ["import", str(ZONES / "small.zone"), "--with-zone-class", "--output", str(manifests)]
     )
     assert imported.exit_code == 0
     result = run(manifests, "--serial", "2030010100")
@@ -316,6 +326,7 @@ def test_texts_without_manifests_are_refused(text: str, message: str) -> None:
 
 def test_missing_files_and_missing_sources_are_named(tmp_path: Path) -> None:
     assert "No such file or directory" in run(tmp_path / "absent").stderr
+    assert "or --zone to read from the API" in " ".join(run().stderr.replace("│", " ").split())
     assert run().exit_code == 2
 
 
@@ -337,3 +348,35 @@ def test_an_api_that_cannot_be_read_is_an_error_with_its_words() -> None:
 
     result = CliRunner().invoke(zone_app(read), ["export", "--zone", "z"])
     assert (result.exit_code, result.stderr) == (1, "error: the API at https://127.0.0.1:1 does not answer\n")
+
+
+def test_an_api_that_is_not_configured_is_named(tmp_path: Path) -> None:
+    result = run("--zone", "z", "--kubeconfig", tmp_path / "absent")
+    assert result.exit_code == 1
+    assert "error: cannot read the Zone z from the API: kubeconfig: found no file at" in result.stderr
+
+
+async def test_the_objects_of_a_zone_are_found_in_every_namespace(tmp_path: Path) -> None:
+    far = address("far", namespace="team")
+    far["spec"]["zoneRef"]["namespace"] = "default"
+    others = [address("other", of="y", namespace="default"), address("stranger", namespace="team")]
+    manifests = [zone(namespace="default"), address("near", namespace="default"), far, *others]
+    manifests.append(zone_class() | {"metadata": {"name": "c", "namespace": "default"}})
+    async with ApiServer(tmp_path) as server, Client(Access(url=server.url)) as client:
+        for definition in custom_resource_definitions():
+            await client.create(DEFINITIONS, definition)
+        await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+        for each in manifests:
+            await client.create(REFS[each["kind"]], each)
+        found = await gather(client, "z", "default")
+        with pytest.raises(NotFound):
+            await gather(client, "absent", "default")
+    names = [(each["kind"], each["metadata"]["name"]) for each in found]
+    assert names == [("Zone", "z"), ("ZoneClass", "c"), ("RecordSet", "near-a"), ("RecordSet", "far-a")]
+    assert export_zone(found, Choice(), 0).record_sets == 2
+
+
+DEFINITIONS = ResourceRef(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
+)
+REFS = {each.kind: each for each in (ZONES_REF, ZONE_CLASSES, RECORD_SETS)}

@@ -11,9 +11,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.zone import app
+from cli.zone import zone_app
 from cli.zone_claim import Target
 from cli.zone_import import Reason, ZoneImport, import_zone
+from cli.zone_source import read_zone_objects
 from controllers.api.record_set import RecordSetSpec
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.api.zone import ZoneSpec
@@ -28,7 +29,7 @@ TARGET = Target(
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["import", *map(str, arguments)])
+    return CliRunner().invoke(zone_app(read_zone_objects), ["import", *map(str, arguments)])
 
 
 def documents(result: Result) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.zone_name import MAX_OBJECT_NAME, MAX_ZONE_NAME, record_set_object_name, zone_object_name
@@ -48,6 +48,7 @@ def test_rewritten_owners_keep_their_readable_part() -> None:
     assert found == record_set_object_name("example.com", OwnerName("_dmarc"), RecordType.TXT)
 
 
+@settings(deadline=None)
 @given(KEYS, KEYS)
 def test_two_records_never_share_a_name(one: tuple[str, str, RecordType], other: tuple[str, str, RecordType]) -> None:
     def name(key: tuple[str, str, RecordType]) -> str:
@@ -62,6 +63,7 @@ def test_a_record_of_a_parent_and_one_of_its_child_zone_differ() -> None:
     assert parent != child
 
 
+@settings(deadline=None)
 @given(st.lists(LABELS, min_size=1, max_size=8).map(".".join).filter(lambda name: len(name) <= 253))
 def test_every_name_is_an_object_name(domain: str) -> None:
     zone = zone_object_name(Fqdn(domain))
