@@ -30,6 +30,8 @@ from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
 from controllers.lookup import InformerLookups
 from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.controller import HostedProvider
+from controllers.providers.hosted.view import HostedInformers, endpoint_slice_informer, hosted_zone_informer
 from controllers.runtime.recorder import EventRecorder
 from kube.client import Client
 from kube.informer import Informer
@@ -56,7 +58,7 @@ class Manager:
     def __init__(self, client: Client, config: ManagerConfig) -> None:
         self._client = client
         self._config = config
-        self.informers = CoreInformers(
+        self._core = CoreInformers(
             providers=Informer(client, PROVIDERS, parse_provider),
             zone_classes=Informer(client, ZONE_CLASSES, parse_zone_class),
             zones=Informer(client, ZONES, parse_zone),
@@ -64,34 +66,49 @@ class Manager:
             zone_units=Informer(client, ZONE_UNITS, parse_zone_unit),
             namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
         )
-        self.informers.register_indexes()
-        self.admission = Admission(InformerLookups(client, self.informers))
+        self._core.register_indexes()
+        self._hosted = self._hosted_informers(config.hosted) if config.hosted is not None else None
+        self._recorder = EventRecorder(client, "dns-api", instance=config.identity)
+        self.admission = Admission(InformerLookups(client, self._core))
         self.synced = asyncio.Event()
         """Set once every cache is complete."""
-        self._recorder = EventRecorder(client, "dns-api-core", instance=config.identity)
 
     async def run(self) -> None:
         """Follow the API, compete for the Lease, and run the controllers while leading."""
         elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
         async with asyncio.TaskGroup() as tasks:
-            for informer in self._all_informers():
+            for informer in self._informers():
                 tasks.create_task(informer.run())
             tasks.create_task(self._recorder.run())
-            await self._synced()
+            for informer in self._informers():
+                await informer.synced.wait()
+            self.synced.set()
+            _log.info("caches are complete")
             await elector.run(self._lead)
 
     async def _lead(self) -> None:
-        composer = Composer(self._client, self.informers, self._recorder)
+        """Run fresh controllers: what a former leadership remembered may be out of date."""
+        controllers = [Composer(self._client, self._core, self._recorder).controller]
+        if self._hosted is not None and self._config.hosted is not None:
+            provider = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
+            controllers += provider.controllers
         async with asyncio.TaskGroup() as tasks:
-            for controller in (composer.controller,):
+            for controller in controllers:
                 tasks.create_task(controller.run())
 
-    async def _synced(self) -> None:
-        for informer in self._all_informers():
-            await informer.synced.wait()
-        self.synced.set()
-        _log.info("caches are complete")
+    def _hosted_informers(self, config: HostedConfig) -> HostedInformers:
+        informers = HostedInformers(
+            providers=self._core.providers,
+            zone_classes=self._core.zone_classes,
+            zone_units=self._core.zone_units,
+            hosted_zones=hosted_zone_informer(self._client),
+            endpoint_slices=endpoint_slice_informer(self._client, config),
+        )
+        informers.register_indexes()
+        return informers
 
-    def _all_informers(self) -> tuple[Informer[Any], ...]:
-        core = self.informers
-        return (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
+    def _informers(self) -> tuple[Informer[Any], ...]:
+        core = self._core
+        shared = (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
+        own = (self._hosted.hosted_zones, self._hosted.endpoint_slices) if self._hosted is not None else ()
+        return shared + own

@@ -183,7 +183,7 @@ def _root_schema(kind: Kind) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "apiVersion": {"type": "string", "description": "Group and version of the object."},
         "kind": {"type": "string", "description": "Kind of the object."},
-        "metadata": {"type": "object", "description": "Standard object metadata."},
+        "metadata": {"type": "object"},
         "spec": spec,
     }
     if kind.status is not None:
