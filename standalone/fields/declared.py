@@ -12,7 +12,6 @@ from standalone.fields.element import item_element, shown
 from standalone.fields.shape import Shape
 from standalone.schema.node import ListType
 
-
 _SCALARS: Final = {
     "numeric": "numeric (int or float)",
     "string": "string",

@@ -7,5 +7,6 @@ from, so a small patch of a large object stays cheap; nothing given is ever chan
 from standalone.patch.error import PatchError
 from standalone.patch.json_patch import json_patch
 from standalone.patch.merge_patch import merge_patch
+from standalone.patch.strategic import strategic_merge_patch
 
-__all__ = ["PatchError", "json_patch", "merge_patch"]
+__all__ = ["PatchError", "json_patch", "merge_patch", "strategic_merge_patch"]
