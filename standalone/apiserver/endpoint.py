@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace as with_changes
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from aiohttp import web
 
-from standalone.apiserver import read, watch
+from standalone.apiserver import read, update, watch
 from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.create import create
 from standalone.apiserver.delete import delete, delete_collection, delete_options
 from standalone.apiserver.documents import Documents
+from standalone.apiserver.duplicate import duplicate_fields
 from standalone.apiserver.form import JSON, Form, dump, encode_decoded, encode_object, encode_page, negotiate
-from standalone.apiserver.option import flag, include_object, list_options, write_options
+from standalone.apiserver.option import FieldValidation, WriteOptions, flag, include_object, list_options, write_options
 from standalone.apiserver.patch import PatchType, patch, patch_type
 from standalone.apiserver.path import ResourcePath, parse_path
 from standalone.apiserver.review import answer, is_review
 from standalone.apiserver.status import ApiError, internal, method_not_allowed, no_such_path, too_large, unauthorized
 from standalone.apiserver.target import ADMIN, Target, User
-from standalone.apiserver.update import replace
 from standalone.store.failure import CommitError, ObjectTooLargeError
 
 log = structlog.get_logger()
@@ -149,19 +149,19 @@ class Endpoint:
         obj = decode_object(await request.read(), request.content_type, target.resource)
         if is_review(target):
             return _response(201, dump(answer(target, obj), _form(request)), _form(request))
-        outcome = await create(self._api, target, obj, _write_options(request), _user(request))
+        outcome = await create(self._api, target, obj, await _write_options(request), _user(request))
         return _written(request, target, outcome)
 
     async def _update(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         obj = decode_object(await request.read(), request.content_type, target.resource)
-        outcome = await replace(self._api, target, obj, _write_options(request), _user(request))
+        outcome = await update.replace(self._api, target, obj, await _write_options(request), _user(request))
         return _written(request, target, outcome)
 
     async def _patch(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         kind = patch_type(target.resource, request.content_type)
         content = await request.read()
         decoded: Any = decode_yaml(content) if kind is PatchType.APPLY else decode_json(content)
-        outcome = await patch(self._api, target, kind, decoded, _write_options(request), _user(request))
+        outcome = await patch(self._api, target, kind, decoded, await _write_options(request), _user(request))
         return _written(request, target, outcome)
 
     async def _delete(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
@@ -191,8 +191,12 @@ def _form(request: web.BaseRequest) -> Form:
     return negotiate(request.headers.get("Accept", ""), include_object(request.query))
 
 
-def _write_options(request: web.BaseRequest) -> Any:
-    return write_options(request.query, request.headers.get("User-Agent", ""))
+async def _write_options(request: web.BaseRequest) -> WriteOptions:
+    options = write_options(request.query, request.headers.get("User-Agent", ""))
+    asked = "fieldValidation" in request.query and options.field_validation is not FieldValidation.IGNORE
+    if not asked or request.content_type != JSON:
+        return options
+    return replace(options, duplicate_fields=tuple(duplicate_fields(await request.read())))
 
 
 async def _delete_options(request: web.BaseRequest) -> Any:
@@ -211,7 +215,7 @@ def _written(request: web.BaseRequest, target: Target, outcome: Outcome) -> web.
     if outcome.record is not None:
         content = encode_object(target.resource, outcome.record, form)
     elif outcome.obj.get("kind") == "Status":
-        content = dump(outcome.obj, with_changes(form))
+        content = dump(outcome.obj, form)
     else:
         content = encode_decoded(target.resource, outcome.obj, form)
     response = _response(outcome.code, content, form)

@@ -34,6 +34,8 @@ class WriteOptions:
     dry_run: bool = False
     force: bool = False
     field_validation: FieldValidation = FieldValidation.WARN
+    duplicate_fields: tuple[str, ...] = ()
+    """Paths of fields that the request body names twice; `field_validation` decides what comes of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, op
     if schema is not None:
         unknown += schema.prune(obj, live)
         schema.default(obj, live)
-    warnings = [f'unknown field "{path}"' for path in unknown]
+    warnings = [f'duplicate field "{path}"' for path in options.duplicate_fields]
+    warnings += [f'unknown field "{path}"' for path in unknown]
     if warnings and options.field_validation is FieldValidation.STRICT:
         kind, version = target.resource.kind, target.resource.version
         errors = ", ".join(warnings)

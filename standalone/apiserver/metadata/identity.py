@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import random
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from standalone.apiserver.metadata.fieldtype import MetadataTypeError, known_only
-from standalone.apiserver.status import ApiError, bad_request
+from standalone.apiserver.status import ApiError, bad_request, invalid
 from standalone.apiserver.target import Target
+from standalone.schema.fault import Fault, FaultKind
 
 JsonObject = dict[str, Any]
 
@@ -29,24 +31,31 @@ def type_metadata(target: Target, obj: JsonObject) -> list[str]:
     try:
         if not isinstance(metadata, dict):
             raise MetadataTypeError("metadata is not an object")
-        metadata = {name: value for name, value in metadata.items() if value not in _EMPTY or name == "managedFields"}
+        metadata = dict(metadata)
         unknown = known_only(metadata)
     except MetadataTypeError as error:
         kind = target.resource.kind
         raise bad_request(
             f'{kind} in version "{target.resource.version}" cannot be handled as a {kind}: {error}'
         ) from error
-    obj["metadata"] = metadata
+    obj["metadata"] = {
+        name: value for name, value in metadata.items() if value not in _EMPTY or name == "managedFields"
+    }
     return unknown
 
 
 def check_identity(target: Target, obj: JsonObject) -> JsonObject:
-    """Hold apiVersion, kind and namespace against the URL and return the metadata. Raises ApiError 400."""
+    """Hold apiVersion, kind and namespace against the URL and return the metadata. Raises ApiError 400, 422."""
     resource = target.resource
     version, kind = obj.get("apiVersion") or "", obj.get("kind") or ""
     if version != resource.api_version:
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
+        )
+    if kind != resource.kind and resource.custom:
+        name = obj["metadata"].get("name", "")
+        raise invalid(
+            replace(resource, kind=kind), name, [Fault(FaultKind.INVALID, "kind", kind, f"must be {resource.kind}")]
         )
     if kind != resource.kind:
         raise bad_request(f"the kind in the data ({kind}) does not match the expected kind ({resource.kind})")

@@ -1,0 +1,204 @@
+"""Creating objects: names, identity, defaults, and every refusal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.standalone.rest import Rest
+from tests.standalone.widget import Widgets, config_map, config_maps
+
+
+async def test_create_gives_identity_and_defaults(rest: Rest, widgets: Widgets) -> None:
+    reply = await rest.post(widgets.path, widgets.make("one"))
+    assert reply.code == 201
+    created = reply.body
+    metadata = created["metadata"]
+    assert metadata["namespace"] == widgets.namespace
+    assert metadata["generation"] == 1
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", metadata["uid"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", metadata["creationTimestamp"])
+    assert int(metadata["resourceVersion"]) > 0
+    assert created["spec"] == {"size": 1, "color": "grey"}
+    assert (await rest.get(widgets.at("one"))).ok() == created
+
+
+async def test_fields_that_only_the_server_sets_are_replaced(rest: Rest, widgets: Widgets) -> None:
+    sent = {
+        "uid": "mine",
+        "creationTimestamp": "2001-01-01T00:00:00Z",
+        "deletionTimestamp": "2001-01-01T00:00:00Z",
+        "generation": 77,
+        "selfLink": "/x",
+    }
+    metadata = (await rest.post(widgets.path, widgets.make("one", metadata=sent))).ok()["metadata"]
+    assert metadata["uid"] != "mine"
+    assert metadata["creationTimestamp"] != "2001-01-01T00:00:00Z"
+    assert metadata["generation"] == 1
+    assert not {"deletionTimestamp", "selfLink"} & metadata.keys()
+
+
+async def test_a_status_sent_on_create_is_dropped(rest: Rest, widgets: Widgets) -> None:
+    created = (await rest.post(widgets.path, widgets.make("one") | {"status": {"seen": 1}})).ok()
+    assert "status" not in created
+
+
+async def test_a_name_is_generated_from_a_prefix(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("")
+    manifest["metadata"] = {"generateName": "box-"}
+    names = {(await rest.post(widgets.path, manifest)).ok()["metadata"]["name"] for _ in range(3)}
+    assert len(names) == 3
+    assert all(re.fullmatch(r"box-[a-z0-9]{5}", name) for name in names)
+
+
+async def test_a_name_is_taken_once(rest: Rest, widgets: Widgets) -> None:
+    (await rest.post(widgets.path, widgets.make("one"))).ok()
+    reply = await rest.post(widgets.path, widgets.make("one"))
+    assert reply.refused(409, "AlreadyExists") == f'widgets.{widgets.group} "one" already exists'
+    assert reply.body["details"] == {"name": "one", "group": widgets.group, "kind": "widgets"}
+
+
+async def test_a_missing_name_is_refused(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("")
+    manifest["metadata"] = {}
+    message = (await rest.post(widgets.path, manifest)).refused(422, "Invalid")
+    assert message.startswith(f'Widget.{widgets.group} "" is invalid: ')
+    assert "metadata.name: Required value: name or generateName is required" in message
+
+
+@pytest.mark.parametrize("name", ["Upper", "under_score", "-dash", "dot.", "a" * 254])
+async def test_a_name_that_is_no_subdomain_is_refused(rest: Rest, widgets: Widgets, name: str) -> None:
+    message = (await rest.post(widgets.path, widgets.make(name))).refused(422, "Invalid")
+    assert f'metadata.name: Invalid value: "{name}": ' in message
+
+
+async def test_every_fault_is_in_one_refusal(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one", size=0, color="pink", tags=["a", "a"], metadata={"labels": {"k": "bad value"}})
+    reply = await rest.post(widgets.path, manifest)
+    message = reply.refused(422, "Invalid")
+    assert message.startswith(f'Widget.{widgets.group} "one" is invalid: [')
+    assert reply.body["details"]["name"] == "one"
+    assert reply.body["details"]["kind"] == "Widget"
+    fields = {cause["field"] for cause in reply.body["details"]["causes"]}
+    assert {"metadata.labels", "spec.size", "spec.color", "spec.tags[1]"} <= fields
+
+
+async def test_a_required_field_is_named(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one")
+    del manifest["spec"]["size"]
+    reply = await rest.post(widgets.path, manifest)
+    message = reply.refused(422, "Invalid")
+    assert message.startswith(f'Widget.{widgets.group} "one" is invalid: [spec.size: Required value, ')
+    assert reply.body["details"]["causes"][0] == {
+        "reason": "FieldValueRequired",
+        "message": "Required value",
+        "field": "spec.size",
+    }
+
+
+async def test_unknown_fields_are_dropped_with_a_warning(rest: Rest, widgets: Widgets) -> None:
+    reply = await rest.post(widgets.path, widgets.make("one", wight=3))
+    assert "wight" not in reply.ok()["spec"]
+    assert reply.warnings == ('299 - "unknown field \\"spec.wight\\""',)
+
+
+async def test_unknown_fields_are_refused_when_validation_is_strict(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one", wight=3, metadata={"lables": {}})
+    message = (await rest.post(widgets.path, manifest, fieldValidation="Strict")).refused(400, "BadRequest")
+    assert 'strict decoding error: unknown field "metadata.lables", unknown field "spec.wight"' in message
+
+
+async def test_unknown_fields_are_dropped_in_silence_when_validation_is_ignored(rest: Rest, widgets: Widgets) -> None:
+    reply = await rest.post(widgets.path, widgets.make("one", wight=3), fieldValidation="Ignore")
+    assert "wight" not in reply.ok()["spec"]
+    assert reply.warnings == ()
+
+
+async def test_a_field_twice_is_refused_when_validation_is_strict(rest: Rest, widgets: Widgets) -> None:
+    text = f'{{"apiVersion":"{widgets.api_version}","kind":"Widget","metadata":{{"name":"one"}},"spec":{{"size":1,"size":2}}}}'
+    message = (await rest.post(widgets.path, text.encode(), fieldValidation="Strict")).refused(400, "BadRequest")
+    assert 'duplicate field "spec.size"' in message
+    reply = await rest.post(widgets.path, text.encode(), fieldValidation="Warn")
+    assert reply.ok()["spec"]["size"] == 2
+    assert reply.warnings == ('299 - "duplicate field \\"spec.size\\""',)
+
+
+async def test_a_dry_run_answers_and_stores_nothing(rest: Rest, widgets: Widgets) -> None:
+    reply = await rest.post(widgets.path, widgets.make("one"), dryRun="All")
+    assert reply.code == 201
+    assert reply.body["spec"]["color"] == "grey"
+    assert "resourceVersion" not in reply.body["metadata"]
+    assert (await rest.get(widgets.at("one"))).code == 404
+
+
+async def test_a_dry_run_is_refused_as_the_real_one_would_be(rest: Rest, widgets: Widgets) -> None:
+    (await rest.post(widgets.path, widgets.make("one", size=0), dryRun="All")).refused(422, "Invalid")
+    (await rest.post(widgets.path, widgets.make("one"))).ok()
+    (await rest.post(widgets.path, widgets.make("one"), dryRun="All")).refused(409, "AlreadyExists")
+
+
+async def test_a_resource_version_on_create_is_refused(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one", metadata={"resourceVersion": "5"})
+    reply = await rest.post(widgets.path, manifest)
+    assert reply.code in (400, 500)
+    assert reply.body["message"] == "resourceVersion should not be set on objects to be created"
+
+
+async def test_another_version_or_kind_than_that_of_the_path_is_refused(rest: Rest, widgets: Widgets) -> None:
+    other_version = widgets.make("one") | {"apiVersion": f"{widgets.group}/v2"}
+    message = (await rest.post(widgets.path, other_version)).refused(400, "BadRequest")
+    assert f"the API version in the data ({widgets.group}/v2) does not match the expected API version" in message
+    message = (await rest.post(widgets.path, widgets.make("one") | {"kind": "Gadget"})).refused(422, "Invalid")
+    assert 'kind: Invalid value: "Gadget": must be Widget' in message
+
+
+async def test_another_namespace_than_that_of_the_path_is_refused(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one", metadata={"namespace": "elsewhere"})
+    message = (await rest.post(widgets.path, manifest)).refused(400, "BadRequest")
+    assert message == "the namespace of the provided object does not match the namespace sent on the request"
+
+
+async def test_metadata_of_a_wrong_type_is_refused(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make("one", metadata={"labels": {"a": 1}})
+    message = (await rest.post(widgets.path, manifest)).refused(400, "BadRequest")
+    assert "json: cannot unmarshal number into Go struct field" in message
+    assert "of type string" in message
+
+
+@pytest.mark.parametrize("body", [b"{", b"", b"[]"])
+async def test_a_body_that_is_no_object_is_refused(rest: Rest, widgets: Widgets, body: bytes) -> None:
+    assert (await rest.post(widgets.path, body)).code == 400
+
+
+async def test_yaml_is_read(rest: Rest, namespace: str) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {a: b}\n"
+    reply = await rest.post(config_maps(namespace), text.encode(), content_type="application/yaml")
+    assert reply.ok()["data"] == {"a": "b"}
+
+
+async def test_an_unknown_content_type_is_refused(rest: Rest, widgets: Widgets) -> None:
+    reply = await rest.post(widgets.path, b"<widget/>", content_type="application/xml")
+    reply.refused(415, "UnsupportedMediaType")
+
+
+async def test_an_object_over_the_limit_is_refused_and_one_below_it_is_not(rest: Rest, namespace: str) -> None:
+    path = config_maps(namespace)
+    (await rest.post(path, config_map("small", a="x" * 900_000))).ok()
+    assert (await rest.post(path, config_map("big", a="x" * 2_000_000))).code in (413, 422, 500)
+    assert (await rest.get(f"{path}/big")).code == 404
+
+
+async def test_empty_parts_of_metadata_are_not_kept(rest: Rest, widgets: Widgets) -> None:
+    sent: dict[str, Any] = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
+    metadata = (await rest.post(widgets.path, widgets.make("one", metadata=sent))).ok()["metadata"]
+    assert not sent.keys() & metadata.keys()
+
+
+async def test_owner_references_have_to_be_complete(rest: Rest, widgets: Widgets) -> None:
+    manifest = widgets.make(
+        "one", metadata={"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}]}
+    )
+    message = (await rest.post(widgets.path, manifest)).refused(422, "Invalid")
+    assert "metadata.ownerReferences[0].uid: Required value" in message
