@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from standalone.printing.builtin import BUILTIN, DEFAULT, NAME, Column
+from standalone.printing.builtin import BUILTIN, DEFAULT
 from standalone.printing.cell import cell
+from standalone.printing.column import NAME, Column
 from standalone.printing.json_path import JsonPathError, compile_path
 from standalone.resource import PrinterColumn, Resource
 

@@ -158,7 +158,7 @@ BUILTIN_CELLS: list[tuple[Resource, dict[str, Any], dict[str, Any]]] = [
         {"data": {"a": "1"}, "binaryData": {"b": "MQ=="}},
         {"Name": "x", "Data": 2, "Age": "60m"},
     ),
-    (builtin("ServiceAccount"), {}, {"Name": "x", "Secrets": 0, "Age": "60m"}),
+    (builtin("ServiceAccount"), {}, {"Name": "x", "Age": "60m"}),
     (
         builtin("Service"),
         {"spec": {"ports": [{"port": 53, "protocol": "UDP", "nodePort": 30053}], "selector": {"b": "2", "a": "1"}}},
@@ -194,8 +194,29 @@ BUILTIN_CELLS: list[tuple[Resource, dict[str, Any], dict[str, Any]]] = [
     ),
     (
         builtin("CustomResourceDefinition", "apiextensions.k8s.io"),
-        {},
-        {"Name": "x", "Created At": CREATED},
+        {
+            "spec": {
+                "group": "example.com",
+                "scope": "Cluster",
+                "names": {"kind": "Multi", "shortNames": ["mu", "mul"]},
+                "versions": [
+                    {"name": "v1alpha1", "served": False, "storage": False},
+                    {"name": "v1beta1", "served": True, "storage": False},
+                    {"name": "v1", "served": True, "storage": True},
+                ],
+            },
+            "status": {"conditions": [{"type": "Established", "status": "True"}]},
+        },
+        {
+            "Name": "x",
+            "Scope": "Cluster",
+            "Versions": "v1(storage),v1beta1",
+            "Created At": CREATED,
+            "Group": "example.com",
+            "Kind": "Multi",
+            "ShortNames": "mu,mul",
+            "Established": True,
+        },
     ),
     (
         builtin("APIService", "apiregistration.k8s.io"),
