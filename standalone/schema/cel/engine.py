@@ -20,11 +20,11 @@ _CONFIG: Final = """
 name: kubernetes
 extensions:
   - name: bindings
-  - name: encoders
   - name: lists
   - name: optional
   - name: sets
   - name: strings
+    version: 2
   - name: two-var-comprehensions
 """
 _TYPES: Final[Mapping[str, Any]] = {

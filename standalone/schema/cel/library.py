@@ -14,10 +14,12 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from standalone.schema.cel import quantity
+from standalone.schema.cel import quantity, semver
+from standalone.schema.gotext import quote
 from standalone.schema.pattern import Pattern
 
 RESULT_LIMIT_CHARACTERS: Final = 1 << 20
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _ELEMENT_TYPES: Final = ("int", "double", "string", "bool", "bytes", "duration", "timestamp", "list", "map")
 
 
@@ -102,16 +104,19 @@ def _find_all(text: str, expression: str, limit: int = -1) -> list[str]:
     return Pattern(expression).find_all(text, limit=None if limit < 0 else limit)
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    address = ipaddress.ip_address(text)
+def _address(text: str) -> Address:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError as fault:
+        raise ValueError(f"IP Address {quote(text)} parse error during conversion from string: {fault}") from fault
     if isinstance(address, ipaddress.IPv6Address) and (address.scope_id or address.ipv4_mapped):
-        raise ValueError(f"IP Address {text!r} must not have a zone or be IPv4-mapped")
+        raise ValueError(f"IP Address {quote(text)} must not have a zone or be an IPv4-mapped IPv6 address")
     return address
 
 
 def _network(text: str) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface:
     if "/" not in text:
-        raise ValueError(f"network address parse error during conversion from string: {text!r} has no prefix length")
+        raise ValueError(f"network address parse error during conversion from string: {quote(text)} has no prefix")
     return ipaddress.ip_interface(text)
 
 
@@ -161,6 +166,9 @@ def _query(text: str) -> dict[str, list[str]]:
 
 
 def _compared(left: str, right: str) -> int:
+    """Compare two quantities or two versions; no text is both, and both are passed around as text."""
+    if semver.is_version(left) and semver.is_version(right):
+        return semver.compare(left, right)
     mine, theirs = quantity.parse(left), quantity.parse(right)
     return (mine > theirs) - (mine < theirs)
 
@@ -230,6 +238,17 @@ FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = {
     "getPort": (_member("string", "string", _port),),
     "getEscapedPath": (_member("string", "string", lambda text: _url(text).path),),
     "getQuery": (_member("string", "dyn", _query),),
+    "isSemver": (
+        _function("string", "bool", semver.is_version),
+        _function("string bool", "bool", semver.is_version),
+    ),
+    "semver": (
+        _function("string", "string", semver.canonical),
+        _function("string bool", "string", semver.canonical),
+    ),
+    "major": (_member("string", "int", lambda text: semver.numbers(text)[0]),),
+    "minor": (_member("string", "int", lambda text: semver.numbers(text)[1]),),
+    "patch": (_member("string", "int", lambda text: semver.numbers(text)[2]),),
     "isQuantity": (_function("string", "bool", _parses(quantity.parse)),),
     "quantity": (_function("string", "string", lambda text: quantity.canonical(quantity.parse(text))),),
     "sign": (_member("string", "int", lambda text: _compared(text, "0")),),
@@ -250,11 +269,11 @@ FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = {
 }
 
 
-def _is_link_local_multicast(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+def _is_link_local_multicast(address: Address) -> bool:
     return address in ipaddress.ip_network("224.0.0.0/24" if address.version == 4 else "ff02::/16")
 
 
-def _is_global_unicast(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+def _is_global_unicast(address: Address) -> bool:
     """Go's meaning: every unicast address but the unspecified, loopback, link-local and broadcast ones."""
     broadcast = address == ipaddress.ip_address("255.255.255.255")
     special = address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local

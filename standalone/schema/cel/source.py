@@ -56,10 +56,15 @@ def paths_of(expression: str, variable: str) -> list[tuple[str, ...]]:
     tokens = _tokens(expression)
     paths = []
     for index, token in enumerate(tokens):
-        is_member = index > 0 and tokens[index - 1].text in (".", "?")
-        if token.kind == "name" and token.text == variable and not is_member:
+        if token.kind == "name" and token.text == variable and not _is_member(tokens, index):
             paths.append(_path_after(tokens, index + 1))
     return paths
+
+
+def _is_member(tokens: Sequence[_Token], index: int) -> bool:
+    """Return whether the name at `index` follows a dot, or the dot and question mark of an optional selection."""
+    before = "".join(token.text for token in tokens[max(0, index - 2) : index])
+    return before.endswith(".") or before == ".?"
 
 
 def _path_after(tokens: Sequence[_Token], index: int) -> tuple[str, ...]:

@@ -52,9 +52,10 @@ def _passes_as_is(node: Node) -> bool:
     form = value_form(node)
     if form in ("timestamp", "duration", "bytes", "number", "integer") or node.embedded or not is_exposed(node):
         return False
-    if any(escaped(name) != name or not _passes_as_is(child) for name, child in node.properties.items()):
+    members = [*node.properties.values(), *([] if node.additional is None else [node.additional])]
+    if any(escaped(name) != name for name in node.properties) or any(child.nullable for child in members):
         return False
-    return all(child is None or _passes_as_is(child) for child in (node.additional, node.items))
+    return all(_passes_as_is(child) for child in (*members, *([] if node.items is None else [node.items])))
 
 
 def _object(node: Node, value: dict[str, Any], uses: Uses, *, is_resource: bool, like: Any) -> dict[str, Any]:
@@ -64,8 +65,8 @@ def _object(node: Node, value: dict[str, Any], uses: Uses, *, is_resource: bool,
     for name, member in value.items():
         child = properties.get(name, node.additional)
         identifier = name if name not in properties else escaped(name)
-        if child is None or identifier is None or not is_exposed(child):
-            continue
+        if child is None or identifier is None or member is None or not is_exposed(child):
+            continue  # a null member is absent: rules ask with has()
         below = WHOLE if uses.members is None else uses.members.get(identifier)
         if below is not None:
             result[identifier] = to_cel(child, member, below, like=counterpart.get(name, ABSENT))
