@@ -15,7 +15,7 @@ from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.core.admission.record_set import validate_record_set
 from controllers.core.admission.zone import validate_zone
 from controllers.core.admission.zone_class import validate_zone_class
-from controllers.core.providercontract.contract import Contract
+from controllers.core.providercontract.contract import Contract, compile_contract
 from controllers.core.providercontract.resolution import Unresolved, resolve_version
 from controllers.providers.hosted.binding import PROVIDER_NAME, PROVIDER_VERSION
 from controllers.providers.hosted.contract import provider_manifest
@@ -55,7 +55,8 @@ def test_admission_takes_every_object_of_the_hosted_example() -> None:
     provider = parse_provider(provider_manifest())
     version = resolve_version(provider, ProviderRef(name=PROVIDER_NAME, version=PROVIDER_VERSION))
     assert not isinstance(version, Unresolved)
-    contract = Contract(PROVIDER_NAME, version)
+    contract = compile_contract(PROVIDER_NAME, version)
+    assert isinstance(contract, Contract)
     for each in load([str(EXAMPLES / "hosted")]):
         match each["kind"]:
             case "ZoneClass":
