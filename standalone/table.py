@@ -96,4 +96,4 @@ def _declared(column: PrinterColumn) -> Column:
 
 
 def _no_cell(_obj: Mapping[str, Any], _now: datetime) -> None:
-    """The cell of a path that cannot be read: such a definition is refused on writing, so only old ones get here."""
+    """The cell of a path that cannot be read: Kubernetes takes any definition whose paths begin with a dot."""

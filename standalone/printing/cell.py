@@ -15,8 +15,6 @@ from standalone.schema import gotext
 
 def cell(column_type: str, value: Any, now: datetime) -> Any:
     """The cell for `value` in a column of `column_type`; None is an empty cell."""
-    if value is None:
-        return None
     if column_type == "string":
         return text(value)
     if column_type == "date":
@@ -25,14 +23,16 @@ def cell(column_type: str, value: Any, now: datetime) -> Any:
         return value if isinstance(value, bool) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if column_type == "integer":
-        return int(value)
-    return float(value) if column_type == "number" else None
+    if column_type == "integer" or (column_type == "number" and value == int(value)):
+        return int(value)  # a whole number has no point in JSON
+    return value if column_type == "number" else None
 
 
 def text(value: Any) -> str:
     """A value as text: lists and objects as JSON with sorted keys, numbers in their shortest form."""
     match value:
+        case None:
+            return "<no value>"
         case str():
             return value
         case bool():

@@ -19,6 +19,9 @@ _RECURSIVE = re.compile(r"\.\.((?:[^.\[\\{}]|\\.)+)?")
 _FILTER = re.compile(r"\[\?\((?P<left>.+?)(?:\s*(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?))?\)\]")
 _BRACKET = re.compile(r"\[((?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]'\"])*)\]")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+_KEYS = re.compile(r"\s*'[^']*'\s*(?:,\s*'[^']*'\s*)*")
+_KEY = re.compile(r"'([^']*)'")
+_KEY_PART = re.compile(r"(?:[^.\\]|\\.)+")
 _INDEX = re.compile(r"-?\d+")
 _SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(\d+))?")
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -80,7 +83,7 @@ def _next_step(body: str, position: int, text: str) -> tuple[Step, str | None, i
         return _recursive(_unescape(match[1]) if match[1] else None), None, match.end()
     if match := _FIELD.match(body, position):
         name = _unescape(match[1])
-        return (_wildcard, None, match.end()) if name == "*" else (_field((name,)), name, match.end())
+        return (_wildcard, None, match.end()) if name == "*" else (_keys([(name,)]), name, match.end())
     if match := _FILTER.match(body, position):
         return _filter(match, text), None, match.end()
     if match := _BRACKET.match(body, position):
@@ -92,9 +95,10 @@ def _next_step(body: str, position: int, text: str) -> tuple[Step, str | None, i
 def _bracket(content: str, text: str) -> tuple[Step, str | None]:
     if content == "*":
         return _wildcard, None
-    names = [_unescape(match[1] if match[1] is not None else match[2]) for match in _QUOTED.finditer(content)]
-    if names and not _QUOTED.sub("", content).replace(",", "").strip():
-        return _field(tuple(names)), names[0] if len(names) == 1 else None
+    if _KEYS.fullmatch(content):
+        # A dot in a quoted key separates as everywhere in a path, unless it is escaped.
+        keys = [tuple(_unescape(part) for part in _KEY_PART.findall(match[1])) for match in _KEY.finditer(content)]
+        return _keys(keys), keys[0][0] if len(keys) == 1 and len(keys[0]) == 1 else None
     if match := _SLICE.fullmatch(content):
         start, stop, stride = (int(part) if part else None for part in match.groups())
         return _slice(slice(start, stop, stride or None)), None
@@ -115,10 +119,10 @@ def _walk(document: Any, fields: tuple[str, ...]) -> list[Any]:
     return [node]
 
 
-def _field(names: tuple[str, ...]) -> Step:
+def _keys(keys: Sequence[tuple[str, ...]]) -> Step:
     def step(node: Any) -> Iterator[Any]:
-        if isinstance(node, Mapping):
-            yield from (node[name] for name in names if name in node)
+        for fields in keys:
+            yield from _walk(node, fields)
 
     return step
 

@@ -81,7 +81,8 @@ def test_rows_carry_as_much_of_the_object_as_was_asked_for() -> None:
         ("integer", 7.9, 7),
         ("integer", "7", None),
         ("integer", True, None),
-        ("number", 7, 7.0),
+        ("number", 7, 7),
+        ("number", 7.0, 7),
         ("number", 0.5, 0.5),
         ("boolean", False, False),
         ("boolean", "false", None),
@@ -89,7 +90,9 @@ def test_rows_carry_as_much_of_the_object_as_was_asked_for() -> None:
         ("date", "yesterday", "<invalid>"),
         ("date", "", "<unknown>"),
         ("date", 12, None),
-        ("string", None, None),
+        ("date", None, None),
+        ("integer", None, None),
+        ("string", None, "<no value>"),
     ],
 )
 def test_a_value_is_shown_by_its_columns_type_and_not_at_all_when_it_does_not_fit(
