@@ -71,6 +71,8 @@ class Client:
         self._transport: Transport | None = None
 
     async def __aenter__(self) -> Self:
+        if self._transport is not None:
+            raise RuntimeError("the client is open already")
         access = self._access if isinstance(self._access, Access) else await self._access()
         self._transport = Transport(access, connections=self._connections, user_agent=self._field_manager)
         return self

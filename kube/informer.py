@@ -88,6 +88,7 @@ class Informer(Generic[T]):
         self._undecodable: dict[ObjectKey, str] = {}
         self._resume_from: str | None = None
         self._contact: float | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def undecodable(self) -> Mapping[ObjectKey, str]:
@@ -126,23 +127,28 @@ class Informer(Generic[T]):
         return self._store.keys_by_index(name, value)
 
     def contact_age_s(self) -> float:
-        """Seconds since the API server last proved that this copy is current; infinite before the first listing."""
-        if self._contact is None:
+        """Seconds since the API server last proved that this copy is current; infinite before the first listing.
+
+        May be asked from any thread.
+        """
+        if self._contact is None or self._loop is None:
             return math.inf
-        return asyncio.get_running_loop().time() - self._contact
+        return self._loop.time() - self._contact
 
     async def run(self) -> None:
         """Follow the resource until cancelled; API errors are logged and retried for ever with back-off."""
+        loop = self._loop = asyncio.get_running_loop()
         failures = 0
         while True:
-            started = asyncio.get_running_loop().time()
+            started = loop.time()
             error = await self._attempt()
-            calm = asyncio.get_running_loop().time() - started >= _CALM_WATCH_S
+            calm = loop.time() - started >= _CALM_WATCH_S
             failures = 0 if calm else failures + 1
             if error is None and calm:
                 continue
-            delay_s = max(self._policy.backoff.delay_s(max(failures - 1, 0)), (error and error.retry_after_s) or 0.0)
+            delay_s = self._policy.backoff.delay_s(max(failures - 1, 0))
             if error is not None:
+                delay_s = max(delay_s, error.retry_after_s or 0.0)
                 self._report(error, delay_s)
             await asyncio.sleep(delay_s)
 

@@ -62,6 +62,7 @@ class Controller(Generic[K]):
         self._workers = workers
         self._settle_s = settle_s or 0.0
         self._stop_grace_s = stop_grace_s
+        self._stopping = False
         self._log = _log.bind(controller=name)
         self._seconds = metrics.RECONCILE_SECONDS.labels(name)
         metrics.QUEUE_DEPTH.labels(name).set_function(self.queue.__len__)
@@ -72,6 +73,7 @@ class Controller(Generic[K]):
 
     async def run(self) -> None:
         """Work until cancelled; then let running reconciles end within the grace period, and cancel the rest."""
+        self._stopping = False
         running: set[asyncio.Task[None]] = set()
         free = asyncio.Semaphore(self._workers)
         try:
@@ -87,6 +89,7 @@ class Controller(Generic[K]):
     async def _drain(self, running: set[asyncio.Task[None]]) -> None:
         if running:
             await asyncio.wait(running, timeout=self._stop_grace_s)
+        self._stopping = True
         if late := set(running):
             self._log.warning("reconciles cut off", count=len(late))
             for task in late:
@@ -121,15 +124,22 @@ class Controller(Generic[K]):
             self._count(error)
             self.queue.forget(key)
             self._log.error("reconcile cannot succeed", key=str(key), message=str(error))
+        except asyncio.CancelledError as error:
+            if self._stopping:
+                raise
+            self._retry_unexpected(key, error)  # something that it waited for was cancelled, not the run itself
         except Exception as error:  # noqa: BLE001 - the worker edge
-            self._count(error)
-            delay_s = self.queue.retry(key)
-            self._log.error("reconcile failed", key=str(key), delay_s=round(delay_s, 3), exc_info=error)
+            self._retry_unexpected(key, error)
         else:
             self.queue.forget(key)
             if again is not None:
                 self.queue.add_after(key, again.after_s)
 
-    def _count(self, error: Exception) -> None:
+    def _retry_unexpected(self, key: K, error: BaseException) -> None:
+        self._count(error)
+        delay_s = self.queue.retry(key)
+        self._log.error("reconcile failed", key=str(key), delay_s=round(delay_s, 3), exc_info=error)
+
+    def _count(self, error: BaseException) -> None:
         kind = type(error).__name__ if isinstance(error, KubeError | TerminalError) else "Unexpected"
         metrics.RECONCILE_ERRORS.labels(self.name, kind).inc()

@@ -101,7 +101,9 @@ class FakeApi:
     async def stop(self) -> None:
         self.end_watches()
         if self._runner is not None:
+            await _let_sockets_settle()  # connections that are being accepted become known to the runner
             await self._runner.cleanup()
+            await _let_sockets_settle()
             self._runner = None
 
     @property
@@ -140,6 +142,8 @@ class FakeApi:
         self._objects.clear()
         self._history.clear()
         self._version = 1
+        self._compacted = 0
+        self._snapshots.clear()
 
     # faults
 
@@ -291,6 +295,11 @@ class FakeApi:
         if version and version != old["metadata"]["resourceVersion"]:
             return refuse(409, "Conflict", "the object has been modified", name=name)
         return web.json_response(self.put(collection, new))
+
+
+async def _let_sockets_settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 def _line(kind: str, obj: Json) -> bytes:

@@ -234,6 +234,11 @@ async def test_a_client_is_used_inside_async_with(api: FakeApi) -> None:
         await Client(Access(api.url)).list(THINGS)
 
 
+async def test_a_client_is_opened_once(client: Client) -> None:
+    with pytest.raises(RuntimeError, match="open already"):
+        await client.__aenter__()
+
+
 # credentials
 
 

@@ -162,6 +162,20 @@ async def test_unexpected_errors_are_logged_and_retried_while_other_keys_go_on(e
     assert errors(type(error).__name__ if isinstance(error, Invalid) else "Unexpected") == before + 1
 
 
+async def test_a_run_whose_own_wait_is_cancelled_is_retried() -> None:
+    async def waits_for_something_cancelled(key: str) -> None:
+        runs.append(key)
+        if len(runs) == 1:
+            lost = asyncio.get_running_loop().create_future()
+            lost.cancel()
+            await lost
+
+    runs: list[str] = []
+    async with running(waits_for_something_cancelled) as controller:
+        controller.enqueue("a")
+        await eventually(lambda: runs == ["a", "a"])
+
+
 def errors(kind: str) -> float:
     return REGISTRY.get_sample_value("dns_api_reconcile_errors_total", {"controller": "tested", "kind": kind}) or 0.0
 
