@@ -12,17 +12,24 @@ from typing import Any, Final
 
 import structlog
 
-from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
-from controllers.core.admission.claim import Manifest, Resolution, provider_ref
+from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.core.admission.claim import Resolution, provider_ref
+from controllers.core.admission.ledger import object_to_delete, validate_zone_unit, validate_zone_unit_status
 from controllers.core.admission.lookup import Lookups, LookupUnavailableError
+from controllers.core.admission.provider import validate_provider
 from controllers.core.admission.record_set import validate_record_set
-from controllers.core.admission.review import Operation, Request, ReviewError, allow, defer, deny, parse_request
+from controllers.core.admission.review import Operation, Request, allow, defer, deny, forbid, parse_request
+from controllers.core.admission.status import (
+    Storage,
+    validate_record_set_status,
+    validate_zone_class_status,
+    validate_zone_status,
+)
 from controllers.core.admission.zone import validate_zone
 from controllers.core.admission.zone_class import validate_zone_class
-from controllers.core.providercontract.contract import Contract
+from controllers.core.providercontract.contract import Contracts
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import Field, is_subdomain
-from controllers.core.providercontract.resolution import Unresolved, resolve_version
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 
@@ -31,6 +38,8 @@ _log = structlog.get_logger(__name__)
 Handler = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 Judge = Callable[[Request], Awaitable[list[Fault]]]
 
+UPDATES: Final = frozenset({Operation.UPDATE})
+DELETES: Final = frozenset({Operation.DELETE})
 WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 
 
@@ -55,38 +64,81 @@ class Admission:
 
     def __init__(self, lookups: Lookups) -> None:
         self._lookups = lookups
+        self._contracts = Contracts()
 
     def hooks(self) -> tuple[Hook, ...]:
         """Return every hook, for the embedded API to mount, the server to route and the webhook configuration to list."""
         return (
-            Hook(ZONE_CLASSES, None, WRITES, _handler(self._judge_zone_class)),
-            Hook(ZONES, None, WRITES, _handler(self._judge_zone)),
-            Hook(RECORD_SETS, None, WRITES, _handler(self._judge_record_set)),
+            Hook(PROVIDERS, None, WRITES, _judging("spec", self._judge_provider)),
+            Hook(ZONE_CLASSES, None, WRITES, _judging("spec", self._judge_zone_class)),
+            Hook(ZONE_CLASSES, "status", UPDATES, _judging("status", self._judge_zone_class_status)),
+            Hook(ZONES, None, WRITES, _judging("spec", self._judge_zone)),
+            Hook(ZONES, "status", UPDATES, _judging("status", self._judge_zone_status)),
+            Hook(RECORD_SETS, None, WRITES, _judging("spec", self._judge_record_set)),
+            Hook(RECORD_SETS, "status", UPDATES, _judging("status", self._judge_record_set_status)),
+            Hook(ZONE_UNITS, None, WRITES | DELETES, self._unit_handler()),
+            Hook(ZONE_UNITS, "status", UPDATES, _judging("status", self._judge_zone_unit_status)),
         )
 
+    async def _judge_provider(self, request: Request) -> list[Fault]:
+        return validate_provider(request.object)
+
     async def _judge_zone_class(self, request: Request) -> list[Fault]:
-        new = request.new or {}
-        return validate_zone_class(new, request.old, await self._resolve(new))
+        return validate_zone_class(request.object, request.old, await self._resolve(request))
+
+    async def _judge_zone_class_status(self, request: Request) -> list[Fault]:
+        return validate_zone_class_status(request.object)
 
     async def _judge_zone(self, request: Request) -> list[Fault]:
-        new = request.new or {}
-        return validate_zone(new, request.old, await self._resolve(new))
+        return validate_zone(request.object, request.old, await self._resolve(request))
+
+    async def _judge_zone_status(self, request: Request) -> list[Fault]:
+        return validate_zone_status(request.object, request.old, await self._storage(request))
 
     async def _judge_record_set(self, request: Request) -> list[Fault]:
-        new = request.new or {}
-        return validate_record_set(new, request.old, await self._resolve(new), await self._domain(request))
+        resolution, domain = await self._resolve(request), await self._domain(request)
+        return validate_record_set(request.object, request.old, resolution, domain)
 
-    async def _resolve(self, manifest: Manifest) -> Resolution:
-        """Return what `spec.provider` of a manifest means."""
-        ref = provider_ref(manifest)
-        if ref is None:
-            return None
-        version = resolve_version(await self._lookups.provider(ref.name), ref)
-        return version if isinstance(version, Unresolved) else Contract(ref.name, version)
+    async def _judge_record_set_status(self, request: Request) -> list[Fault]:
+        return validate_record_set_status(request.object, request.old, await self._storage(request))
+
+    async def _judge_zone_unit(self, request: Request) -> list[Fault]:
+        return validate_zone_unit(request.object, request.old, await self._storage(request))
+
+    async def _judge_zone_unit_status(self, request: Request) -> list[Fault]:
+        return validate_zone_unit_status(request.object, request.old, await self._storage(request))
+
+    def _unit_handler(self) -> Handler:
+        judge = _judging("spec", self._judge_zone_unit)
+
+        async def handle(review: Mapping[str, Any]) -> dict[str, Any]:
+            request = parse_request(review)
+            if request.operation is not Operation.DELETE:
+                return await judge(review)
+            return await _answering(request, self._judge_unit_delete)
+
+        return handle
+
+    async def _judge_unit_delete(self, request: Request) -> dict[str, Any]:
+        ref = Field("", request.old).at("spec.zone.ref")
+        namespace, name = ref.child("namespace").text, ref.child("name").text
+        zone = await self._lookups.zone(ObjectKey(namespace, name)) if namespace and name else None
+        objection = object_to_delete(request.old or {}, zone is not None and not zone.deleting)
+        return forbid(request, objection) if objection else allow(request.uid)
+
+    async def _resolve(self, request: Request) -> Resolution:
+        """Return what `spec.provider` of an object means."""
+        ref = provider_ref(request.object)
+        return self._contracts.resolve(await self._lookups.provider(ref.name), ref) if ref else None
+
+    async def _storage(self, request: Request) -> Storage:
+        """Return the storage version of an object's Provider."""
+        ref = provider_ref(request.object)
+        return self._contracts.storage(await self._lookups.provider(ref.name), ref.name) if ref else None
 
     async def _domain(self, request: Request) -> str | None:
         """Return the domain name of the Zone that a RecordSet names, None when the Zone is not there."""
-        zone_ref = Field("", request.new).at("spec.zoneRef")
+        zone_ref = Field("", request.object).at("spec.zoneRef")
         namespace, name = zone_ref.child("namespace").text or request.namespace, zone_ref.child("name").text
         if not namespace or not name or not is_subdomain(name):
             return None
@@ -94,26 +146,32 @@ class Admission:
         return zone.spec.domain_name if zone else None
 
 
-def _handler(judge: Judge) -> Handler:
-    async def handle(review: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer one AdmissionReview. Raises ReviewError for a body that is none."""
-        request = parse_request(review)
-        if request.operation not in WRITES:
+def _judging(part: str, judge: Judge) -> Handler:
+    """Return the handler that refuses what `judge` finds faults with, unless `part` of the object stays as it was.
+
+    What was admitted stays so: a change of metadata needs no Provider, and no finalizer hangs on one that has gone.
+    """
+
+    async def answer(request: Request) -> dict[str, Any]:
+        if request.operation not in WRITES or _leaves(part, request):
             return allow(request.uid)
-        if request.new is None:
-            raise ReviewError(f"request.object: missing, required for {request.operation}")
-        if _leaves_spec(request):
-            return allow(request.uid)
-        try:
-            faults = await judge(request)
-        except LookupUnavailableError as error:
-            _log.warning("admission.lookup_unavailable", kind=request.kind, name=request.name, error=str(error))
-            return defer(request, f"{request.kind} {request.name} cannot be judged at the moment, try again: {error}")
+        faults = await judge(request)
         return deny(request, faults) if faults else allow(request.uid)
+
+    async def handle(review: Mapping[str, Any]) -> dict[str, Any]:
+        return await _answering(parse_request(review), answer)
 
     return handle
 
 
-def _leaves_spec(request: Request) -> bool:
-    """Say whether only metadata changes: what was admitted stays so, and no finalizer hangs on a Provider that has gone."""
-    return request.old is not None and request.new is not None and request.new.get("spec") == request.old.get("spec")
+async def _answering(request: Request, answer: Callable[[Request], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Answer a request; one that needs an object that cannot be read at the moment is refused as one to repeat."""
+    try:
+        return await answer(request)
+    except LookupUnavailableError as error:
+        _log.warning("admission.lookup_unavailable", kind=request.kind, name=request.name, error=str(error))
+        return defer(request, f"{request.kind} {request.name} cannot be judged at the moment, try again: {error}")
+
+
+def _leaves(part: str, request: Request) -> bool:
+    return request.old is not None and request.object.get(part) == request.old.get(part)

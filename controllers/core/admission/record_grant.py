@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from controllers.core.admission.selector import require_selector
+from controllers.core.pattern import Pattern, PatternError
 from controllers.core.providercontract.fault import Fault, FaultReason
 from controllers.core.providercontract.field import (
     Field,
@@ -18,7 +19,6 @@ from controllers.core.providercontract.field import (
     require_object,
     require_text,
 )
-from controllers.core.providercontract.pattern import Pattern, PatternError
 from zonemodel.record import RecordType
 
 GRANT_LIMIT: Final = 64

@@ -44,9 +44,13 @@ def judge_delegation(name: Field) -> Iterator[Fault]:
 
 def require_host(host: Field, object_to: Callable[[str], str | None] = object_to_domain) -> Iterator[Fault]:
     """Object to a field that is absent or no canonical name of a host; `object_to` states the label rules."""
-    faults = list(require_text(host, HOST))
-    yield from faults
-    if faults or host.text is None:
+    yield from require_text(host, HOST)
+    yield from judge_host(host, object_to)
+
+
+def judge_host(host: Field, object_to: Callable[[str], str | None] = object_to_domain) -> Iterator[Fault]:
+    """Object to a text that is no canonical name of a host."""
+    if not host.text:
         return
     if is_address(host.text):
         yield host.fault(f"{HOST}, not an IP address")

@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from controllers.core.admission.claim import (
-    Manifest,
-    Resolution,
-    judge_resolution,
-    require_provider,
-)
-from controllers.core.admission.record_body import Switch, Switches, Validation, judge_body
+from controllers.core.admission.claim import ClaimRules, Manifest, Resolution, judge_resolution, require_provider
+from controllers.core.admission.record_body import Switch, Validation, judge_body
 from controllers.core.admission.record_name import OWNER, judge_owner
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.fault import Fault
@@ -27,6 +22,7 @@ from controllers.core.providercontract.field import (
     require_integer,
     require_text,
 )
+from controllers.core.providercontract.target import Target
 from zonemodel.name import Fqdn, OwnerName, object_to_length, object_to_owner
 from zonemodel.record import TTL_MAX_S, RecordType
 
@@ -39,22 +35,24 @@ def validate_record_set(new: Manifest, old: Manifest | None, resolution: Resolut
     `old` is the stored object on an update; `resolution` what its spec.provider means; `domain` the domain name of its Zone
     when the Zone is known.
     """
-    return list(_judge(new, old, resolution, domain))
-
-
-def _judge(new: Manifest, old: Manifest | None, resolution: Resolution, domain: str | None) -> Iterator[Fault]:
     spec = Field("", new).child("spec")
-    yield from _require_identity(spec)
-    if old is not None:
-        yield from judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
-    yield from judge_resolution(spec, resolution)
     contract = resolution if isinstance(resolution, Contract) else None
-    yield from contract.judge_type(spec.child("type")) if contract else ()
-    switches = _switches(contract)
-    yield from judge_owner(spec.child("name"), spec.child("type").text)
-    yield from _judge_ttl(spec.child("ttl"), switches(Validation.REQUIRE_TTL))
-    yield from judge_body(spec, switches)
-    yield from _judge_length(spec.child("name"), domain)
+    rules = ClaimRules(contract, Target.RECORD_SET, new)
+    faults = list(_require_identity(spec))
+    if old is not None:
+        faults += judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
+    faults += judge_resolution(spec, resolution)
+    if contract:
+        faults += contract.judge_type(spec.child("type"))
+        faults += contract.judge_payload(Target.RECORD_SET, "options", spec)
+        faults += contract.judge_payload(Target.RECORD_SET, "adoption", spec)
+    switches = rules.switches()
+    faults += judge_owner(spec.child("name"), spec.child("type").text)
+    faults += _judge_ttl(spec.child("ttl"), switches(Validation.REQUIRE_TTL))
+    faults += judge_body(spec, switches)
+    faults += rules.judge()
+    faults += _judge_length(spec.child("name"), domain)
+    return faults or rules.failures
 
 
 def _require_identity(spec: Field) -> Iterator[Fault]:
@@ -64,10 +62,6 @@ def _require_identity(spec: Field) -> Iterator[Fault]:
     if spec.child("type").text:
         yield from judge_choice(spec.child("type"), list(RecordType))
     yield from require_text(spec.child("name"), OWNER)
-
-
-def _switches(contract: Contract | None) -> Switches:
-    return lambda validation: Switch.ON if contract else Switch.UNKNOWN
 
 
 def _judge_ttl(ttl: Field, required: Switch) -> Iterator[Fault]:

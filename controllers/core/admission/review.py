@@ -32,7 +32,7 @@ class ReviewError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question of an API server; `new` is empty on a DELETE, `old` on a CREATE."""
+    """One question of an API server; `new` is None on a DELETE, `old` on a CREATE."""
 
     uid: str
     operation: Operation
@@ -42,6 +42,11 @@ class Request:
     name: str
     new: Mapping[str, Any] | None
     old: Mapping[str, Any] | None
+
+    @property
+    def object(self) -> Mapping[str, Any]:
+        """The object that the request writes, an empty one when it writes none."""
+        return self.new or {}
 
 
 def parse_request(review: Mapping[str, Any]) -> Request:
@@ -54,10 +59,14 @@ def parse_request(review: Mapping[str, Any]) -> Request:
     if not isinstance(uid, str) or not uid:
         raise ReviewError(f"request.uid: found {uid!r}, allowed: a text that is not empty")
     kind = _object(request, "kind")
+    operation = _operation(request.get("operation"))
     new, old = request.get("object"), request.get("oldObject")
+    needed = "oldObject" if operation is Operation.DELETE else "object"
+    if not isinstance(request.get(needed), Mapping):
+        raise ReviewError(f"request.{needed}: found {type(request.get(needed)).__name__}, allowed: an object")
     return Request(
         uid=uid,
-        operation=_operation(request.get("operation")),
+        operation=operation,
         group=str(kind.get("group") or ""),
         kind=str(kind.get("kind") or ""),
         namespace=str(request.get("namespace") or ""),

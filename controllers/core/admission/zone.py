@@ -10,37 +10,37 @@ from collections.abc import Iterator
 from typing import Final
 
 from controllers.api.zone_unit import PART_NAME
-from controllers.core.admission.claim import (
-    Manifest,
-    Resolution,
-    judge_resolution,
-    require_provider,
-)
+from controllers.core.admission.claim import ClaimRules, Manifest, Resolution, judge_resolution, require_provider
 from controllers.core.admission.record_grant import judge_grants
-from controllers.core.admission.record_name import require_host
+from controllers.core.admission.record_name import HOST, judge_host
+from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.fault import Fault
-from controllers.core.providercontract.field import Field, judge_immutable, judge_reference
+from controllers.core.providercontract.field import Field, judge_immutable, judge_reference, require_text
+from controllers.core.providercontract.target import Target
 
 IMMUTABLE: Final = ("domainName", "zoneClassRef", "provider")
 
 
 def validate_zone(new: Manifest, old: Manifest | None, resolution: Resolution) -> list[Fault]:
-    """Return everything that is wrong with a Zone; `old` is the stored object on an update."""
-    return list(_judge(new, old, resolution))
+    """Return everything that is wrong with a Zone.
 
-
-def _judge(new: Manifest, old: Manifest | None, resolution: Resolution) -> Iterator[Fault]:
-    root = Field("", new)
-    spec = root.child("spec")
-    if old is None:
-        yield from _judge_object_name(root.at("metadata.name"))
-    yield from require_host(spec.child("domainName"))
-    yield from judge_reference(spec.child("zoneClassRef"), "the ZoneClass of the zone")
-    yield from require_provider(spec)
+    `old` is the stored object on an update; `resolution` what its spec.provider means.
+    """
+    spec = Field("", new).child("spec")
+    contract = resolution if isinstance(resolution, Contract) else None
+    rules = ClaimRules(contract, Target.ZONE, new)
+    faults = [] if old is not None else list(_judge_object_name(Field("", new).at("metadata.name")))
+    faults += require_text(spec.child("domainName"), HOST)
+    faults += judge_reference(spec.child("zoneClassRef"), "the ZoneClass of the zone")
+    faults += require_provider(spec)
     if old is not None:
-        yield from judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
-    yield from judge_resolution(spec, resolution)
-    yield from judge_grants(spec.child("allowedRecordSets"))
+        faults += judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
+    faults += judge_resolution(spec, resolution)
+    faults += contract.judge_payload(Target.ZONE, "adoption", spec) if contract else ()
+    faults += rules.judge()
+    faults += judge_host(spec.child("domainName"))
+    faults += judge_grants(spec.child("allowedRecordSets"))
+    return faults or rules.failures
 
 
 def _judge_object_name(name: Field) -> Iterator[Fault]:

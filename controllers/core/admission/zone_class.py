@@ -11,12 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from controllers.api.zone_class import NamespacesFrom
-from controllers.core.admission.claim import (
-    Manifest,
-    Resolution,
-    judge_resolution,
-    require_provider,
-)
+from controllers.core.admission.claim import ClaimRules, Manifest, Resolution, judge_resolution, require_provider
 from controllers.core.admission.selector import require_selector
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.fault import Fault, FaultReason
@@ -29,6 +24,7 @@ from controllers.core.providercontract.field import (
     require_object_name,
     require_text,
 )
+from controllers.core.providercontract.target import Target
 
 IMMUTABLE: Final = ("provider", "controllerName")
 CONTROLLER_NAME: Final = (
@@ -39,20 +35,24 @@ _PATH: Final = re.compile(r"[A-Za-z0-9/._~%!$&'()*+,;=:-]+\Z")
 
 
 def validate_zone_class(new: Manifest, old: Manifest | None, resolution: Resolution) -> list[Fault]:
-    """Return everything that is wrong with a ZoneClass; `old` is the stored object on an update."""
-    return list(_judge(new, old, resolution))
+    """Return everything that is wrong with a ZoneClass.
 
-
-def _judge(new: Manifest, old: Manifest | None, resolution: Resolution) -> Iterator[Fault]:
+    `old` is the stored object on an update; `resolution` what its spec.provider means.
+    """
     spec = Field("", new).child("spec")
-    yield from require_provider(spec)
-    yield from _require_controller_name(spec.child("controllerName"))
+    contract = resolution if isinstance(resolution, Contract) else None
+    rules = ClaimRules(contract, Target.ZONE_CLASS, new)
+    faults = list(require_provider(spec))
+    faults += _require_controller_name(spec.child("controllerName"))
     if old is not None:
-        yield from judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
-    yield from judge_resolution(spec, resolution)
-    if isinstance(resolution, Contract):
-        yield from _judge_identity(spec.child("identityRef"), resolution)
-    yield from _judge_allowed_zones(spec.at("allowedZones.namespaces"))
+        faults += judge_immutable(spec, Field("spec", old.get("spec")), IMMUTABLE)
+    faults += judge_resolution(spec, resolution)
+    if contract:
+        faults += _judge_identity(spec.child("identityRef"), contract)
+        faults += contract.judge_payload(Target.ZONE_CLASS, "parameters", spec, required=True)
+    faults += rules.judge()
+    faults += _judge_allowed_zones(spec.at("allowedZones.namespaces"))
+    return faults or rules.failures
 
 
 def _require_controller_name(name: Field) -> Iterator[Fault]:

@@ -27,13 +27,18 @@ class Unresolved:
 def resolve_version(provider: Provider | None, ref: ProviderRef) -> ProviderVersion | Unresolved:
     """Return the served version that a reference names; `provider` is the Provider of that name, None when there is none."""
     if provider is None:
-        return Unresolved("name", f'"{ref.name}", which does not exist', "the name of an installed Provider")
+        return no_provider(ref.name)
     version = find_version(provider, ref.version)
     if version is not None and version.served:
         return version
     served = ", ".join(each.name for each in provider.spec.versions if each.served) or "none, for no version is served"
     found = f'"{ref.version}", which is {"no longer served" if version else "no version of it"}'
     return Unresolved("version", found, f"a served version of {ref.name}: {served}")
+
+
+def no_provider(name: str) -> Unresolved:
+    """Return the answer for a Provider that does not exist."""
+    return Unresolved("name", f'"{name}", which does not exist', "the name of an installed Provider")
 
 
 def find_version(provider: Provider, name: str) -> ProviderVersion | None:

@@ -29,6 +29,11 @@ class Pattern:
         self.text = text
         self._compiled: Any = _compile(text)
 
+    @property
+    def size(self) -> int:
+        """Instructions of the compiled program: at worst all of them run for each octet of a text."""
+        return int(self._compiled.programsize)
+
     def matches(self, text: str) -> bool:
         """Say whether the expression matches the whole text."""
         return _holds(self._compiled.fullmatch, text)

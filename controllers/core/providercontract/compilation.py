@@ -1,0 +1,147 @@
+"""Compiling one version of a Provider: every schema checked, every expression compiled in the environment it will run in.
+
+Works on the raw version, so that a Provider with several faults has all of them named. Never evaluates an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from controllers.core.cel.cost import LIMIT_STEPS
+from controllers.core.cel.expression import Environment, Expression, Failure, Outcome
+from controllers.core.providercontract.environment import (
+    claim_environment,
+    conversion_environment,
+    pair_environment,
+)
+from controllers.core.providercontract.fault import Fault, FaultReason
+from controllers.core.providercontract.field import Field, judge_choice, require_list, require_text
+from controllers.core.providercontract.payload import PayloadSchema
+from controllers.core.providercontract.rule import CelConversion, Rule, RuleBook, Toggle
+from controllers.core.providercontract.schema_check import judge_schema
+from controllers.core.providercontract.target import STATUS_DATA, Target
+from controllers.core.providercontract.webhook import judge_conversion
+
+EXPRESSION_LIMIT: Final = 64
+"""Expressions of one kind, and three times the steps of one are what a claim may cost all together."""
+CLAIM_LIMIT_STEPS: Final = 3 * LIMIT_STEPS
+CLAIM_VALIDATIONS: Final = (
+    "require-ttl",
+    "require-a-addresses",
+    "require-aaaa-addresses",
+    "require-txt-values",
+    "forbid-cname-apex",
+    "forbid-txt-non-printable-ascii",
+)
+PAIR_VALIDATIONS: Final = ("forbid-cname-coexistence",)
+
+
+@dataclass(slots=True)
+class Compilation:
+    """What compiling found: the compiled parts, and the faults of those that are none."""
+
+    schemas: dict[tuple[Target, str], PayloadSchema] = field(default_factory=dict)
+    books: dict[Target, RuleBook] = field(default_factory=dict)
+    pairs: RuleBook | None = None
+    conversions: dict[Target, CelConversion] = field(default_factory=dict)
+    withdrawal_schema: PayloadSchema | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+
+def compile_version(version: Field, label: str) -> Compilation:
+    """Compile a raw version; `label` is how messages name it."""
+    found = Compilation()
+    for target in Target:
+        for name in (*target.payloads, STATUS_DATA):
+            if schema := _schema(version.child(target.value).at(f"schemas.{name}"), found.faults):
+                found.schemas[target, name] = schema
+    found.withdrawal_schema = _schema(version.at(f"recordWithdrawal.schemas.{STATUS_DATA}"), found.faults)
+    for target in Target:
+        contract = version.child(target.value)
+        environment = claim_environment(target, _payload_schemas(target, found))
+        found.books[target] = _book(contract, label, environment, CLAIM_VALIDATIONS, found.faults)
+        if conversion := _conversion(contract.child("conversion"), target, found):
+            found.conversions[target] = conversion
+    pairs = pair_environment(_payload_schemas(Target.RECORD_SET, found))
+    found.pairs = _book(version.child("zoneUnit"), label, pairs, PAIR_VALIDATIONS, found.faults)
+    return found
+
+
+def _schema(holder: Field, faults: list[Fault]) -> PayloadSchema | None:
+    if not holder.present:
+        return None
+    schema = holder.child("openAPIV3Schema")
+    objections = list(judge_schema(schema))
+    faults.extend(objections)
+    return PayloadSchema(schema.value) if not objections and isinstance(schema.value, Mapping) else None
+
+
+def _payload_schemas(target: Target, found: Compilation) -> dict[str, Mapping[str, Any]]:
+    return {name: found.schemas[target, name].schema for name in target.payloads if (target, name) in found.schemas}
+
+
+def _book(
+    contract: Field, label: str, environment: Environment, validations: Sequence[str], faults: list[Fault]
+) -> RuleBook:
+    rules, toggles = contract.child("validationRules"), contract.child("disableValidations")
+    made_rules = [_rule(item, environment, faults) for item in _items(rules, "rule and message", faults)]
+    made_toggles = [
+        _toggle(item, environment, validations, faults) for item in _items(toggles, "name and when", faults)
+    ]
+    book = RuleBook(label, environment, tuple(filter(None, made_rules)), tuple(filter(None, made_toggles)))
+    steps = sum(rule.expression.steps for rule in book.rules)
+    steps += sum(toggle.expression.steps for toggle in book.toggles)
+    if steps > CLAIM_LIMIT_STEPS:
+        allowed = f"at most {CLAIM_LIMIT_STEPS} of them; bound what the expressions read with maxLength or maxItems"
+        faults.append(
+            Fault(contract.path, f"expressions that may take {steps} steps together", allowed, FaultReason.TOO_MANY)
+        )
+    return book
+
+
+def _items(field: Field, what: str, faults: list[Fault]) -> Iterator[Field]:
+    if not field.present or field.value == []:
+        return iter(())
+    objections = list(require_list(field, f"a list of {what}", EXPRESSION_LIMIT))
+    faults.extend(objections)
+    return iter(()) if objections else field.items()
+
+
+def _rule(item: Field, environment: Environment, faults: list[Fault]) -> Rule | None:
+    expression = _expression(item.child("rule"), environment, Outcome.TRUTH, faults)
+    return Rule(expression, item.child("message").text, item.path) if expression else None
+
+
+def _toggle(item: Field, environment: Environment, validations: Sequence[str], faults: list[Fault]) -> Toggle | None:
+    name = item.child("name")
+    objections = list(require_text(name, f"one of {', '.join(validations)}")) or list(judge_choice(name, validations))
+    faults.extend(objections)
+    expression = _expression(item.child("when"), environment, Outcome.TRUTH, faults)
+    return Toggle(name.text, expression, item.path) if expression and name.text and not objections else None
+
+
+def _expression(source: Field, environment: Environment, outcome: Outcome, faults: list[Fault]) -> Expression | None:
+    required = "a CEL expression of type bool" if outcome is Outcome.TRUTH else "a CEL expression that gives an object"
+    objections = list(require_text(source, required))
+    faults.extend(objections)
+    if objections or source.text is None:
+        return None
+    compiled = environment.compile(source.text, outcome)
+    if isinstance(compiled, Failure):
+        faults.append(source.fault(f"{required}; this one is refused: {compiled.reason}"))
+        return None
+    return compiled
+
+
+def _conversion(conversion: Field, target: Target, found: Compilation) -> CelConversion | None:
+    if not conversion.present:
+        return None
+    to_storage = conversion.child("toStorage")
+    found.faults.extend(judge_conversion(to_storage))
+    if not to_storage.child("cel").present:
+        return None
+    environment = conversion_environment(target, _payload_schemas(target, found))
+    expression = _expression(to_storage.child("cel"), environment, Outcome.OBJECT, found.faults)
+    return CelConversion(environment, expression) if expression else None
