@@ -5,18 +5,15 @@ Owns media types, query parameters, paging and decoding. Never caches, never ret
 
 from __future__ import annotations
 
-import gc
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Final, Self
 
-import orjson
-
 from kube import watch
 from kube.access import Access, AccessSource
+from kube.body import dump, parse
 from kube.errors import Unavailable
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
@@ -29,7 +26,6 @@ _JSON: Final = "application/json"
 _JSON_PATCH: Final = "application/json-patch+json"
 _MERGE_PATCH: Final = "application/merge-patch+json"
 _APPLY_PATCH: Final = "application/apply-patch+yaml"
-_LARGE_BODY_BYTES: Final = 64 * 1024
 _WATCH_GRACE_S: Final = 15.0
 
 
@@ -85,7 +81,7 @@ class Client:
             self._transport = None
 
     async def read(self, path: str) -> dict[str, Any]:
-        """The JSON answer to a GET of any path: discovery, `/version`. Raises NotFound."""
+        """The JSON answer to a GET of any path: discovery, `/version`. Raises ResourceNotServed when there is none."""
         return await self._send("GET", path, {})
 
     async def get(
@@ -295,7 +291,7 @@ class Client:
             path,
             query,
             timeout_s=self._timeout_s,
-            body=None if media_type is None else orjson.dumps(body),
+            body=None if media_type is None else dump(body),
             media_type=media_type,
         )
         return _decode(answer)
@@ -312,23 +308,9 @@ def _query(**parameters: str | None) -> dict[str, str]:
 
 def _decode(body: bytes) -> dict[str, Any]:
     try:
-        with _collector_paused() if len(body) > _LARGE_BODY_BYTES else nullcontext():
-            answer = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
+        answer = parse(body)
+    except ValueError as error:
         raise Unavailable(f"found an answer that begins {body[:60]!r}, JSON is required") from error
     if not isinstance(answer, dict):
         raise Unavailable(f"found an answer that is a JSON {type(answer).__name__}, an object is required")
     return answer
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Decoding makes many objects and no garbage: the cyclic collector would only walk them again and again."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kube.client import Client
-from kube.errors import NotFound, ResourceNotServed
+from kube.errors import ResourceNotServed
 from kube.resource import ResourceRef
 
 
@@ -56,7 +56,7 @@ class Discovery:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
             answer = await self._client.read(path)
-        except NotFound:
+        except ResourceNotServed:  # nobody serves the group, or no longer that version
             return ()
         group, _, version = api_version.rpartition("/")
         return tuple(_parse(group, version, entry) for entry in answer["resources"] if "/" not in entry["name"])

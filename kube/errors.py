@@ -29,7 +29,8 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import aiohttp
-import orjson
+
+from kube.body import parse
 
 _TEXT_LIMIT_CHARACTERS: Final = 300
 
@@ -150,8 +151,8 @@ _ETCD_TOO_LARGE: Final = "etcdserver: request is too large"
 def from_response(status_code: int, body: bytes, retry_after: str | None = None) -> KubeError:
     """The error that an HTTP answer of 400 or more stands for; `retry_after` is the header of that name."""
     try:
-        status = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        status = parse(body)
+    except ValueError:
         status = None
     if isinstance(status, dict) and status.get("kind") == "Status":
         return from_status(status, status_code, retry_after)

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-import orjson
-
-from kube import errors
+from kube import body, errors
 from kube.errors import Unavailable
 
 LINE_LIMIT_BYTES: Final = 16 * 1024 * 1024
@@ -79,12 +77,12 @@ _TYPES: Final[Mapping[str, WatchType]] = {kind.value: kind for kind in WatchType
 def parse(line: bytes) -> WatchEvent:
     """One line of a watch stream. Raises the KubeError of an ERROR event, and Unavailable for what is no event."""
     try:
-        event = orjson.loads(line)
+        event = body.parse(line)
         name, obj = event["type"], event["object"]
         if (kind := _TYPES.get(name)) is not None:
             obj["metadata"]["resourceVersion"]  # every event of ours needs it; its absence is a broken stream
             return WatchEvent(kind, obj)
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise Unavailable(f"watch: found {line[:120]!r}, an event is required") from error
     if name == "ERROR" and isinstance(obj, dict):
         raise errors.from_status(obj)

@@ -10,7 +10,7 @@ import asyncio
 import selectors
 from collections.abc import Callable
 
-_QUIET_S = 0.003
+_QUIET_S = 0.001
 
 
 class _JumpingSelector(selectors.DefaultSelector):
