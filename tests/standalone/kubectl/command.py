@@ -76,7 +76,7 @@ class Command:
         assert process.stdout is not None
         try:
             with process.stdout as output:
-                yield LineReader(output)
+                yield LineReader(process, output)
                 process.terminate()
         finally:
             process.kill()
@@ -95,7 +95,8 @@ class Command:
 class LineReader:
     """Lines of a running program, waited for with a limit."""
 
-    def __init__(self, output: IO[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+        self._process = process
         self._output = output
         self._buffer = b""
         self.seen: list[str] = []
@@ -116,6 +117,10 @@ class LineReader:
                     assert part, f"the program ended; it said {self.seen} {self._buffer!r}"
                     self._buffer += part
         raise AssertionError(f"the wanted line did not come; the program said {self.seen} {self._buffer!r}")
+
+    def end(self) -> int:
+        """The exit code of the program, which has to end by itself."""
+        return self._process.wait(TIMEOUT_S)
 
     def _next_line(self) -> str | None:
         line, separator, rest = self._buffer.partition(b"\n")

@@ -10,11 +10,11 @@ from tests.standalone.kubectl.command import Command
 from tests.standalone.kubectl.crontab import crontab
 
 
-def test_create_namespace_is_active_at_once(cluster: Command) -> None:
-    assert cluster.ok("create", "namespace", "made-by-hand") == "namespace/made-by-hand created\n"
-    found = cluster.json("get", "namespace", "made-by-hand")
+def test_a_created_namespace_is_active_at_once(cluster: Command, kubectl: Command) -> None:
+    found = cluster.json("get", "namespace", str(kubectl.namespace))
     assert found["status"]["phase"] == "Active"
-    assert found["metadata"]["labels"]["kubernetes.io/metadata.name"] == "made-by-hand"
+    assert found["spec"]["finalizers"] == ["kubernetes"]
+    assert found["metadata"]["labels"]["kubernetes.io/metadata.name"] == kubectl.namespace
 
 
 def test_create_secret_keeps_its_bytes(kubectl: Command, tmp_path: Path) -> None:
@@ -190,13 +190,13 @@ def test_delete_waits_for_finalizers_and_ends_when_they_go(kubectl: Command) -> 
     kubectl.ok("create", "-f", "-", stdin=crontab())
     finalize = ("patch", "ct", "nightly", "--type=merge", "-p")
     kubectl.ok(*finalize, '{"metadata":{"finalizers":["example.com/hold"]}}')
-    kubectl.ok("delete", "ct", "nightly", "--wait=false")
-    held = kubectl.json("get", "ct", "nightly")["metadata"]
-    assert held["finalizers"] == ["example.com/hold"]
-    assert held["deletionTimestamp"]
-    with kubectl.stream("wait", "--for=delete", "ct/nightly", "--timeout=25s") as waiting:
+    with kubectl.stream("delete", "ct", "nightly", "--timeout=25s") as deletion:
+        deletion.until(lambda line: '"nightly" deleted' in line)
+        held = kubectl.json("get", "ct", "nightly")["metadata"]
+        assert held["finalizers"] == ["example.com/hold"]
+        assert held["deletionTimestamp"]
         kubectl.ok(*finalize, '{"metadata":{"finalizers":null}}')
-        waiting.until(lambda line: "condition met" in line)
+        assert deletion.end() == 0
     assert "NotFound" in kubectl.fails("get", "ct", "nightly")
 
 
