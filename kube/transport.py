@@ -28,9 +28,7 @@ Query = Mapping[str, str]
 
 CONNECT_TIMEOUT_S: Final = 10.0
 _LARGE_BODY_BYTES: Final = 256 * 1024
-_KEEP_ALIVE_IDLE_S: Final = 30
-_KEEP_ALIVE_INTERVAL_S: Final = 10
-_KEEP_ALIVE_PROBES: Final = 3
+_KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
 class Transport:
@@ -113,7 +111,14 @@ class Transport:
         """Send, and once more when the credentials were refused and there are newer ones."""
         used = await self._access.authorization()
         response = await self._send_as(used, method, url, headers, body, timeout)
-        if response.status != HTTPStatus.UNAUTHORIZED or not await self._renewed(used):
+        if response.status != HTTPStatus.UNAUTHORIZED:
+            return response
+        try:
+            renewed = await self._renewed(used)
+        except BaseException:
+            response.release()
+            raise
+        if not renewed:
             return response
         response.release()
         return await self._send_as(await self._access.authorization(), method, url, headers, body, timeout)
@@ -160,7 +165,7 @@ def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
     family, kind, protocol, _, _ = address
     connection = socket.socket(family, kind, protocol)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEEP_ALIVE_IDLE_S)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _KEEP_ALIVE_INTERVAL_S)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _KEEP_ALIVE_PROBES)
+    for name, value in _KEEP_ALIVE.items():
+        if (option := getattr(socket, name, None)) is not None:  # not every system has all of them
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
     return connection

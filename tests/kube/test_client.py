@@ -12,6 +12,7 @@ from kube.access import Access, with_token
 from kube.client import Client, Propagation
 from kube.errors import (
     AlreadyExists,
+    ConfigError,
     Conflict,
     Gone,
     KubeError,
@@ -283,6 +284,18 @@ async def test_credentials_that_stay_refused_are_an_error(api: FakeApi, client: 
     with pytest.raises(Unauthorized, match="who are you"):
         await client.list(THINGS)
     assert len(api.requests) == 1
+
+
+async def test_a_failing_renewal_is_an_error_of_ours(api: FakeApi) -> None:
+    async def renew() -> bool:
+        raise ConfigError("the credential plugin failed")
+
+    api.fault(lambda request: refuse(401, "Unauthorized"))
+    async with Client(Access(api.url, renew=renew)) as client:
+        for _ in range(2):
+            with pytest.raises(ConfigError, match="plugin failed"):
+                await client.list(THINGS)
+    assert api.connections == 1
 
 
 async def test_access_may_be_found_out_when_the_client_opens(api: FakeApi) -> None:

@@ -129,6 +129,13 @@ async def test_files_of_the_environment_are_merged(api: FakeApi, tmp_path: Path)
     assert request.headers["Authorization"] == "Bearer secret"
 
 
+async def test_proxy_of_the_cluster(api: FakeApi, tmp_path: Path) -> None:
+    file = kubeconfig(tmp_path / "config", "http://api.invalid:8080", {"token": "secret"}, **{"proxy-url": api.url})
+    request = await seen(api, kubeconfig=file)
+    assert (request.headers["Host"], request.path) == ("api.invalid:8080", "/apis/x.io/v1/things")
+    assert request.headers["Authorization"] == "Bearer secret"
+
+
 @pytest.mark.parametrize(
     "text",
     [
