@@ -165,10 +165,7 @@ def _aggregated_group(resources: Iterable[Resource], name: str) -> dict[str, Any
         }
         for version in _versions(members)
     ]
-    metadata: dict[str, Any] = {"creationTimestamp": None}
-    if name:
-        metadata["name"] = name
-    return {"metadata": metadata, "versions": versions}
+    return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
 def _aggregated_entry(resource: Resource) -> dict[str, Any]:

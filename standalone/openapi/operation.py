@@ -13,7 +13,13 @@ from typing import Any
 from standalone.openapi.component import META_PREFIX, component_name, reference
 from standalone.resource import Resource
 
-_PATCH_TYPES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
+_OBJECT_TYPES: tuple[str, ...] = ("application/json", "application/yaml")
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+_PATCH_TYPES: tuple[str, ...] = (
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+)
 _STRATEGIC = "application/strategic-merge-patch+json"
 
 
@@ -40,7 +46,6 @@ class Action:
     parameters: tuple[Parameter, ...]
 
 
-_PRETTY = Parameter("pretty", "string", "Whether the answer is printed for people.")
 _DRY_RUN = Parameter("dryRun", "string", "All: do everything except keeping the result.")
 _MANAGER = Parameter("fieldManager", "string", "The name under which the changed fields are owned.")
 _VALIDATION = Parameter(
@@ -68,22 +73,22 @@ _DELETION = (
     Parameter("orphanDependents", "boolean", "Older form of propagationPolicy."),
 )
 
-_LIST = Action("get", "list", "list", (_PRETTY, *_SELECTION, *_WATCH))
+_LIST = Action("get", "list", "list", (*_SELECTION, *_WATCH))
 _COLLECTION = (
     _LIST,
-    Action("post", "create", "post", (_PRETTY, _DRY_RUN, _MANAGER, _VALIDATION)),
-    Action("delete", "deletecollection", "deletecollection", (_PRETTY, _DRY_RUN, *_SELECTION, *_DELETION)),
+    Action("post", "create", "post", (_DRY_RUN, _MANAGER, _VALIDATION)),
+    Action("delete", "deletecollection", "deletecollection", (_DRY_RUN, *_SELECTION, *_DELETION)),
 )
 _CHANGES = (
-    Action("put", "update", "put", (_PRETTY, _DRY_RUN, _MANAGER, _VALIDATION)),
-    Action("patch", "patch", "patch", (_PRETTY, _DRY_RUN, _MANAGER, _VALIDATION, _FORCE)),
+    Action("put", "update", "put", (_DRY_RUN, _MANAGER, _VALIDATION)),
+    Action("patch", "patch", "patch", (_DRY_RUN, _MANAGER, _VALIDATION, _FORCE)),
 )
 _ITEM = (
-    Action("get", "get", "get", (_PRETTY, _VERSION)),
+    Action("get", "get", "get", (_VERSION,)),
     *_CHANGES,
-    Action("delete", "delete", "delete", (_PRETTY, _DRY_RUN, *_DELETION)),
+    Action("delete", "delete", "delete", (_DRY_RUN, *_DELETION)),
 )
-_STATUS = (Action("get", "get", "get", (_PRETTY,)), *_CHANGES)
+_STATUS = (Action("get", "get", "get", (_VERSION,)), *_CHANGES)
 
 
 def resource_paths(resource: Resource) -> dict[str, dict[str, Any]]:
@@ -140,15 +145,19 @@ def _operation(resource: Resource, path: str, action: Action) -> dict[str, Any]:
 
 
 def _body(resource: Resource, action: Action, kind: dict[str, str]) -> dict[str, Any] | None:
-    if action.method in ("post", "put"):
-        return {"required": True, "content": {"*/*": {"schema": kind}}}
-    if action.method == "delete":
-        return {"content": {"*/*": {"schema": reference(f"{META_PREFIX}DeleteOptions")}}}
+    if action.method == "get":
+        return None
     if action.method == "patch":
         types = _PATCH_TYPES if resource.custom else (*_PATCH_TYPES, _STRATEGIC)
-        patch = {"schema": reference(f"{META_PREFIX}Patch")}
-        return {"required": True, "content": dict.fromkeys(types, patch)}
-    return None
+        return {"required": True, "content": _content(types, reference(f"{META_PREFIX}Patch"))}
+    types = _OBJECT_TYPES if resource.custom else (*_OBJECT_TYPES, _PROTOBUF)
+    if action.method == "delete":
+        return {"content": _content(types, reference(f"{META_PREFIX}DeleteOptions"))}
+    return {"required": True, "content": _content(types, kind)}
+
+
+def _content(types: tuple[str, ...], schema: dict[str, str]) -> dict[str, Any]:
+    return {media_type: {"schema": schema} for media_type in types}
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
@@ -164,9 +173,10 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 def _operation_id(resource: Resource, path: str, action: Action) -> str:
     """Unique in a document: the action, the group version, the scope and the kind, e.g. `listCoreV1NamespacedSecret`."""
-    verb = {"get": "read", "post": "create", "put": "replace", "deletecollection": "deleteCollection"}
+    verb = {"get": "read", "post": "create", "put": "replace", "deletecollection": "delete"}
     head = verb.get(action.name, action.name)
-    scope = "Namespaced" if "{namespace}" in path else ""
+    scope = "Collection" if action.name == "deletecollection" else ""
+    scope += "Namespaced" if "{namespace}" in path else ""
     tail = "Status" if path.endswith("/status") else "ForAllNamespaces" if resource.namespaced and not scope else ""
     camel = _camel(resource)
     return f"{head}{camel[0].upper()}{camel[1:]}{scope}{resource.kind}{tail}"
