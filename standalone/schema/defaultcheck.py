@@ -20,36 +20,47 @@ from standalone.schema.prune import prune_value
 from standalone.schema.uniqueness import check_uniqueness
 
 
-def default_faults(root: Node, rules: RuleNode | None, path: str) -> list[Fault]:
-    """Return the faults of every default below the root of a schema at `path`."""
+def default_faults(root: Node, path: str) -> list[Fault]:
+    """Return what every default of a schema at `path` violates, rules aside."""
     return [
         fault
-        for node, below, here in _positions(root, rules, path)
+        for node, here in _positions(root, path)
         if node.default is not ABSENT
-        for fault in _faults_of(node, below, f"{here}.default")
+        for fault in _faults_of(node, f"{here}.default")
     ]
 
 
-def _positions(node: Node, rules: RuleNode | None, path: str) -> Iterator[tuple[Node, RuleNode | None, str]]:
-    yield node, rules, path
+def default_rule_faults(node: Node, rules: RuleNode, path: str) -> list[Fault]:
+    """Return the rules that defaults violate."""
+    faults = []
+    if node.default is not ABSENT:
+        found = rule_faults(rules, node.default, ABSENT)
+        faults += [replace(fault, field=_below(f"{path}.default", fault.field)) for fault in found]
+    for name, below in rules.properties.items():
+        faults += default_rule_faults(node.properties[name], below, f"{path}.properties[{name}]")
+    if node.items is not None and rules.items is not None:
+        faults += default_rule_faults(node.items, rules.items, f"{path}.items")
+    if node.additional is not None and rules.additional is not None:
+        faults += default_rule_faults(node.additional, rules.additional, f"{path}.additionalProperties")
+    return faults
+
+
+def _positions(node: Node, path: str) -> Iterator[tuple[Node, str]]:
+    yield node, path
     for name, child in node.properties.items():
-        below = None if rules is None else rules.properties.get(name)
-        yield from _positions(child, below, f"{path}.properties[{name}]")
+        yield from _positions(child, f"{path}.properties[{name}]")
     if node.items is not None:
-        yield from _positions(node.items, None if rules is None else rules.items, f"{path}.items")
+        yield from _positions(node.items, f"{path}.items")
     if node.additional is not None:
-        below = None if rules is None else rules.additional
-        yield from _positions(node.additional, below, f"{path}.additionalProperties")
+        yield from _positions(node.additional, f"{path}.additionalProperties")
 
 
-def _faults_of(node: Node, rules: RuleNode | None, path: str) -> list[Fault]:
+def _faults_of(node: Node, path: str) -> list[Fault]:
     default = node.default
     if not same(_pruned(node, default), default):
         return [invalid(path, default, "must not have unknown fields")]
     faults = judged(node, default, None)
     check_uniqueness(node, default, ABSENT, None, faults)
-    if not faults and rules is not None:
-        faults = rule_faults(rules, default, ABSENT)
     return [replace(fault, field=_below(path, fault.field)) for fault in faults]
 
 

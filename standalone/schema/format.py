@@ -93,7 +93,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    _, address = parseaddr(text, strict=True)
+    _, address = parseaddr(text)
     local, at, domain = address.rpartition("@")
     return bool(at and local and domain) and not domain.startswith(".") and not domain.endswith(".")
 

@@ -14,7 +14,7 @@ from standalone.schema.cel.evaluate import rule_faults
 from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.check import check
 from standalone.schema.default import apply_defaults
-from standalone.schema.defaultcheck import default_faults
+from standalone.schema.defaultcheck import default_faults, default_rule_faults
 from standalone.schema.fault import BLOCKING, NO_FIELD, Fault, FaultKind, SchemaError
 from standalone.schema.node import ABSENT, Node
 from standalone.schema.parse import parse_node
@@ -44,8 +44,10 @@ class StructuralSchema:
         if faults := schema_faults(openapi, field):
             raise SchemaError(faults)
         root = parse_node(openapi)
+        if faults := default_faults(root, field):
+            raise SchemaError(faults)
         rules = compile_rules(root, field)
-        if faults := default_faults(root, rules, field):
+        if rules is not None and (faults := default_rule_faults(root, rules, field)):
             raise SchemaError(faults)
         return cls(root, rules)
 
