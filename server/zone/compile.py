@@ -13,7 +13,7 @@ from server import rdtype
 from server.zone.dependency import Dependencies
 from server.zone.encode import encode_plain, encode_reply, encode_soa
 from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
-from server.zone.lookup import NXDOMAIN, resolve
+from server.zone.lookup import NXDOMAIN, Reply, resolve
 from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
 from zonemodel.name import WireName
 from zonemodel.rrset import ZoneData
@@ -101,7 +101,9 @@ def answered_types(index: ZoneIndex, name: WireName) -> Iterator[int]:
     sets = index.at(name)
     yield from sets
     if rdtype.CNAME in sets:
-        yield from (type_ for type_ in resolve(index, name, rdtype.NONE).final if type_ not in sets)
+        end = resolve(index, name, rdtype.NONE)
+        further = {rdtype.DS} if end.authority else set(end.final)  # at a zone cut DS alone is not referred
+        yield from further - sets.keys()
 
 
 def _answer(index: ZoneIndex, name: WireName, type_: int, consulted: set[WireName]) -> Answer:
@@ -109,8 +111,7 @@ def _answer(index: ZoneIndex, name: WireName, type_: int, consulted: set[WireNam
         return COMPUTED  # an alias of the apex: finished, it would have to change with every serial
     reply = resolve(index, name, type_)
     consulted.update(reply.consulted)
-    known, exact = _known(name)
-    return encode_reply(reply, name, known, exact=exact)
+    return _finished(reply, name)
 
 
 def _below(index: ZoneIndex, name: WireName) -> Cover:
@@ -124,8 +125,20 @@ def _below(index: ZoneIndex, name: WireName) -> Cover:
         return _NOTHING_BELOW
     if wildcard in index.barriers:
         return _COMPUTED_BELOW
-    reply = resolve(index, wildcard, rdtype.NONE)
-    return Cover(wildcard, encode_reply(reply, wildcard, name, exact=False))
+    return Cover(wildcard, _finished(resolve(index, wildcard, rdtype.NONE), wildcard))
+
+
+def _finished(reply: Reply, name: WireName) -> Answer:
+    """Encode a reply for the question names that get it.
+
+    A wildcard alias that leads to names it covers itself depends on the question: a circle ends where it closes.
+    """
+    known, exact = _known(name)
+    if not exact and reply.answer:
+        uses = sum(each.rdatas is reply.answer[0].rdatas for each in reply.answer)
+        if uses > 1 or name in reply.consulted:
+            return COMPUTED
+    return encode_reply(reply, name, known, exact=exact)
 
 
 def _known(name: WireName) -> tuple[WireName, bool]:

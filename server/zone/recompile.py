@@ -20,6 +20,7 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     The dependencies go over to the new version: the old one can serve on, but not be recompiled again.
     """
     touched = set(_touched(zone, index, changes))
+    touched |= {parent(name) for name in touched if name.startswith(STAR) and name != index.origin}  # they carry its cover
     if len(touched) * 2 > len(index.children):
         return compile_index(index)
     draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes))
