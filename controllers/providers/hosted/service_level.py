@@ -17,7 +17,7 @@ from controllers.providers.hosted.hosted_object import Manifest
 from zonemodel.hosted_zone import ServerState, ServerStatus
 
 NAMED_SERVERS: Final = 5
-PROGRAMMED: Final = Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED, "Every live name server serves it.")
+PROGRAMMED: Final = Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED)
 PENDING: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "Waiting for the live name servers to serve the change.")
 UNAVAILABLE: Final = refused(Reason.PROVIDER_UNAVAILABLE, "No name server is live.")
 

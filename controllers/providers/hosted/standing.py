@@ -49,6 +49,8 @@ class Standing:
     min_ready_servers: int = 1
 
 
+Age = tuple[str, bool, ObjectKey]
+
 FROZEN: Final = "The zone stays served as it last was"
 
 
@@ -135,12 +137,12 @@ def _published_head(view: ZoneView) -> Head | None:
 
 def _older_rival(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> ObjectKey | None:
     """Return the Zone that has the domain, when it is another one: the oldest of those that are or can be published."""
-    own = _age(main)
+    own = _age(main, published=view.manifest is not None)
     older = [age for age in _rival_ages(view, config) if age < own]
-    return min(older)[1] if older else None
+    return min(older)[-1] if older else None
 
 
-def _rival_ages(view: ZoneView, config: HostedConfig) -> Iterator[tuple[str, ObjectKey]]:
+def _rival_ages(view: ZoneView, config: HostedConfig) -> Iterator[Age]:
     for rival in view.rivals:
         unit, zone_class = rival.unit, rival.zone_class
         if not _is_ours(unit, zone_class, config):
@@ -151,8 +153,9 @@ def _rival_ages(view: ZoneView, config: HostedConfig) -> Iterator[tuple[str, Obj
             and judge_class(zone_class, view.provider, config).verdict.status is ConditionStatus.TRUE
         )
         if rival.published or can_be:
-            yield _age(unit)
+            yield _age(unit, published=rival.published)
 
 
-def _age(unit: ZoneUnit) -> tuple[str, ObjectKey]:
-    return unit.meta.creation_timestamp, unit.spec.zone.ref.key
+def _age(unit: ZoneUnit, *, published: bool) -> Age:
+    """Timestamps are whole seconds: of two ledgers of one second the published one counts as older."""
+    return unit.meta.creation_timestamp, not published, unit.spec.zone.ref.key

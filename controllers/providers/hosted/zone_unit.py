@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from controllers.api.condition import Condition, ConditionStatus
+from controllers.api.condition import Condition, ConditionStatus, ConditionType, merge_conditions
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
+from controllers.api.reason import Reason
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
 from controllers.core.apply import in_parallel
 from controllers.core.projection import changed_conditions
-from controllers.core.verdict import Verdict
+from controllers.core.verdict import Verdict, refused
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
@@ -24,7 +25,7 @@ from controllers.providers.hosted.hosted_object import HostedObject
 from controllers.providers.hosted.item import Items
 from controllers.providers.hosted.judgement import judge_items, unpublished
 from controllers.providers.hosted.publication import Publication, Publisher
-from controllers.providers.hosted.result import Hold, ItemResult, ZoneResult, settle
+from controllers.providers.hosted.result import Hold, ItemResult, ZoneResult, condition, settle
 from controllers.providers.hosted.service_level import ServiceLevel, measure
 from controllers.providers.hosted.standing import Course, Standing, judge_zone
 from controllers.providers.hosted.status_patch import status_patch
@@ -34,6 +35,7 @@ from controllers.providers.hosted.zone_state import ZoneState
 from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.client import Client
+from kube.errors import TooLarge
 from kube.object import ObjectKey, ObjectReference
 from kube.timestamp import time_text
 
@@ -153,7 +155,12 @@ class ZoneUnitReconciler:
         operations = status_patch(old, new)
         if not operations:
             return
-        version = await self._writer.write_status(part, operations)
+        try:
+            version = await self._writer.write_status(part, operations)
+        except TooLarge as error:
+            new = _without_results(part, old, error.message, time_text(self._wall_clock()))
+            operations = status_patch(old, new)
+            version = await self._writer.write_status(part, operations) if operations else None
         if version is None:
             return
         self._statuses.remember(part.key, version, new)
@@ -234,6 +241,13 @@ def _zone_result(
         name_servers=tuple(server.name for server in standing.head.name_servers) if standing.head is not None else (),
         hosted_zone=view.key.name if publication.manifest is not None else None,
     )
+
+
+def _without_results(part: ZoneUnit, old: ZoneUnitStatus, message: str, now: str) -> ZoneUnitStatus:
+    """Return what can be said of a part whose results do not fit in the object with its spec."""
+    verdict = refused(Reason.RECONCILE_ERROR, f"The results of this part do not fit in it: {message}")
+    wanted = condition(ConditionType.PROGRAMMED, verdict, part.meta.generation)
+    return old.model_copy(update={"conditions": merge_conditions(old.conditions, [wanted], now)})
 
 
 def _is_spent(part: ZoneUnit) -> bool:

@@ -63,9 +63,7 @@ async def test_edit_rewrites_nothing_but_its_own_result(world: World) -> None:
 
     assert world.servers["ns-a"].records(ZONE)["mail", "A"].a.addresses == ("192.0.2.9",)
     assert world.servers["ns-a"].serials[-1] > serial
-    untouched = {
-        entry for unit in seen if unit for entry in unit.status.record_sets if entry.record_set_name != "mail"
-    }
+    untouched = {entry for unit in seen if unit for entry in unit.status.record_sets if entry.record_set_name != "mail"}
     assert len(untouched) == 2
     status_versions = [unit.meta.resource_version for unit in seen if unit is not None]
     assert len(status_versions) == 2, "core's edit, and one status write once it is served"
@@ -166,7 +164,9 @@ async def test_record_that_is_no_longer_allowed_stays_as_it_was_last_served(worl
     await served_zone(world, "www", "mail")
     await world.edit("zone", [item("www"), item("mail", "192.0.2.9", generation=2, allowed=False)])
     await world.until(lambda: world.says(world.programmed("zone", "mail"), "False", "ProviderChangeDeferred"))
-    await world.edit("zone", [item("www", "192.0.2.7", generation=2), item("mail", "192.0.2.9", generation=2, allowed=False)])
+    await world.edit(
+        "zone", [item("www", "192.0.2.7", generation=2), item("mail", "192.0.2.9", generation=2, allowed=False)]
+    )
     await world.until(lambda: world.is_programmed("zone", "www", generation=2))
     assert world.servers["ns-a"].records(ZONE)["mail", "A"].a.addresses == ("192.0.2.1",)
 

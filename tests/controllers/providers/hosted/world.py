@@ -20,7 +20,7 @@ from controllers.providers.hosted.view import HostedInformers, endpoint_slice_in
 from controllers.runtime.recorder import EVENTS, EventRecorder
 from kube.access import Access
 from kube.client import Client
-from kube.errors import NotFound
+from kube.errors import KubeError, NotFound
 from kube.informer import Informer
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
@@ -35,6 +35,7 @@ DEFINITIONS = ResourceRef(
 PATIENCE = Patience(pending_s=0.1, outage_s=0.6, page_s=60.0, refusal_s=1.0, resync_s=600.0)
 PARAMETERS: dict[str, Any] = {"nameServers": [{"name": "ns1.dns.test"}, {"name": "ns2.dns.test"}]}
 WAIT_S = 10.0
+ASK_AGAIN_S = 0.05
 
 
 def item(
@@ -92,8 +93,8 @@ class World:
         await self.client.__aexit__(None, None, None)
         await self._api.stop()
 
-    async def start_manager(self) -> None:
-        """Run the controllers with empty memory, as after a restart."""
+    async def start_manager(self, name: str = "manager") -> None:
+        """Run the controllers with empty memory, as after a restart; a second name gives a second manager."""
         client = self.client
         self.informers = HostedInformers(
             providers=Informer(client, PROVIDERS, parse_provider),
@@ -103,10 +104,10 @@ class World:
             endpoint_slices=endpoint_slice_informer(client, self.config),
         )
         self.informers.register_indexes()
-        for informer in self._all_informers():
+        for informer in _all(self.informers):
             informer.subscribe(lambda _: self._changed.set())
-        self._tasks["manager"] = asyncio.create_task(self._manage())
-        for informer in self._all_informers():
+        self._tasks[name] = asyncio.create_task(self._manage(self.informers))
+        for informer in _all(self.informers):
             await informer.synced.wait()
 
     async def stop(self, name: str) -> None:
@@ -120,7 +121,7 @@ class World:
         for name in names:
             server = self.servers[name] = FakeNameServer(self.client, name)
             self._tasks[name] = asyncio.create_task(server.run())
-        await self.announce(**{name: ready for name in self.servers})
+        await self.announce(**dict.fromkeys(self.servers, ready))
 
     async def announce(self, **ready: bool) -> None:
         """Say which name servers are ready."""
@@ -246,42 +247,45 @@ class World:
         """Return once a condition on the API itself holds."""
         async with asyncio.timeout(wait_s):
             while not await condition():
-                await asyncio.sleep(0.01)
+                await self._change_within(ASK_AGAIN_S)
 
     async def quiet(self) -> None:
-        """Return once both controllers have nothing to do and nothing is held back."""
-        controllers = self.provider.controllers
+        """Return once no cache has changed for longer than anything is held back."""
+        while await self._change_within(4 * PATIENCE.pending_s):
+            pass
 
-        async def idle() -> bool:
-            return all(each.queue.idle for each in controllers)
+    async def _change_within(self, wait_s: float) -> bool:
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return False
+        return True
 
-        for _ in range(3):
-            await self.until_async(idle)
-            await asyncio.sleep(2 * PATIENCE.pending_s)
-
-    async def _manage(self) -> None:
+    async def _manage(self, informers: HostedInformers) -> None:
         recorder = EventRecorder(self.client, "hosted")
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(recorder.run())
-            for informer in self._all_informers():
+            for informer in _all(informers):
                 tasks.create_task(informer.run())
-            for informer in self._all_informers():
+            for informer in _all(informers):
                 await informer.synced.wait()
-            self.provider = HostedProvider(self.client, self.informers, recorder, self.config)
+            self.provider = HostedProvider(self.client, informers, recorder, self.config)
             for controller in self.provider.controllers:
                 tasks.create_task(controller.run())
-
-    def _all_informers(self) -> tuple[Informer[Any], ...]:
-        found = self.informers
-        return found.providers, found.zone_classes, found.zone_units, found.hosted_zones, found.endpoint_slices
 
     async def _served(self) -> bool:
         try:
             for ref in (PROVIDERS, ZONE_CLASSES, ZONE_UNITS, HOSTED_ZONES):
                 await self.client.list(ref)
-        except Exception:  # noqa: BLE001
+        except KubeError:
             return False
         return True
+
+
+def _all(found: HostedInformers) -> tuple[Informer[Any], ...]:
+    return found.providers, found.zone_classes, found.zone_units, found.hosted_zones, found.endpoint_slices
 
 
 def keys(found: Mapping[tuple[str, str], Any]) -> set[str]:
