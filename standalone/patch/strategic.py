@@ -101,7 +101,9 @@ def plain(value: Any) -> Any:
         return {
             name: plain(member)
             for name, member in value.items()
-            if member is not None and not (isinstance(member, dict) and _DIRECTIVE in member)
+            if member is not None
+            and not name.startswith("$")
+            and not (isinstance(member, dict) and _DIRECTIVE in member)
         }
     if isinstance(value, list):
         return [plain(item) for item in value if not (isinstance(item, dict) and _DIRECTIVE in item)]
