@@ -17,7 +17,7 @@ from kube.body import dump, parse
 from kube.errors import Unavailable
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
-from kube.transport import Transport
+from kube.transport import Transport, Warn
 from kube.watch import LineSplitter, WatchEvent
 
 Manifest = Mapping[str, Any]
@@ -26,6 +26,7 @@ _JSON: Final = "application/json"
 _JSON_PATCH: Final = "application/json-patch+json"
 _MERGE_PATCH: Final = "application/merge-patch+json"
 _APPLY_PATCH: Final = "application/apply-patch+yaml"
+_TABLE: Final = f"application/json;as=Table;v=v1;g=meta.k8s.io,{_JSON}"
 _WATCH_GRACE_S: Final = 15.0
 
 
@@ -59,18 +60,22 @@ class Client:
         field_manager: str = "dns-api",
         connections: int = 64,
         timeout_s: float = 30.0,
+        warn: Warn | None = None,
     ) -> None:
         self._access = access
         self._field_manager = field_manager
         self._connections = connections
         self._timeout_s = timeout_s
+        self._warn = warn
         self._transport: Transport | None = None
 
     async def __aenter__(self) -> Self:
         if self._transport is not None:
             raise RuntimeError("the client is open already")
         access = self._access if isinstance(self._access, Access) else await self._access()
-        self._transport = Transport(access, connections=self._connections, user_agent=self._field_manager)
+        self._transport = Transport(
+            access, connections=self._connections, user_agent=self._field_manager, warn=self._warn
+        )
         return self
 
     async def __aexit__(
@@ -80,9 +85,9 @@ class Client:
             await self._transport.close()
             self._transport = None
 
-    async def read(self, path: str) -> dict[str, Any]:
+    async def read(self, path: str, *, accept: str | None = None) -> dict[str, Any]:
         """The JSON answer to a GET of any path: discovery, `/version`. Raises ResourceNotServed when there is none."""
-        return await self._send("GET", path, {})
+        return await self._send("GET", path, {}, accept=accept)
 
     async def get(
         self, ref: ResourceRef, *, name: str, namespace: str = "", subresource: str | None = None
@@ -127,6 +132,22 @@ class Client:
             if not metadata.get("continue"):
                 return
             query["continue"] = metadata["continue"]
+
+    async def table(
+        self,
+        ref: ResourceRef,
+        *,
+        namespace: str = "",
+        name: str = "",
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+    ) -> dict[str, Any]:
+        """One object, or a whole collection, as the server prints it: a `Table` of meta.k8s.io/v1.
+
+        A server that cannot print the resource answers with the object or list itself.
+        """
+        query = _query(labelSelector=label_selector, fieldSelector=field_selector)
+        return await self._send("GET", ref.path(namespace, name), query, accept=_TABLE)
 
     async def create(
         self,
@@ -244,13 +265,14 @@ class Client:
         timeout_s: float = 300.0,
         idle_timeout_s: float | None = None,
         bookmarks: bool = True,
+        as_table: bool = False,
         opened: Callable[[], None] | None = None,
     ) -> AsyncGenerator[WatchEvent]:
         """Changes after `resource_version`, until the server ends the watch, at the latest after `timeout_s`.
 
-        `opened` is called once the server has accepted the watch. Raises Gone when the version has left the history, by
-        status or in the stream; Unavailable when the connection breaks or stays silent for `idle_timeout_s`. Wrap it in
-        `contextlib.aclosing` when leaving early.
+        `opened` is called once the server has accepted the watch. With `as_table` the objects of events are Tables, as
+        those of `table`. Raises Gone when the version has left the history, by status or in the stream; Unavailable when
+        the connection breaks or stays silent for `idle_timeout_s`. Wrap it in `contextlib.aclosing` when leaving early.
         """
         query = _query(
             watch="true",
@@ -263,7 +285,11 @@ class Client:
         limit_s = timeout_s + _WATCH_GRACE_S
         splitter = LineSplitter()
         async with self._opened().stream(
-            ref.path(namespace), query, timeout_s=limit_s, idle_timeout_s=idle_timeout_s or limit_s
+            ref.path(namespace),
+            query,
+            timeout_s=limit_s,
+            idle_timeout_s=idle_timeout_s or limit_s,
+            accept=_TABLE if as_table else None,
         ) as chunks:
             if opened is not None:
                 opened()
@@ -285,6 +311,7 @@ class Client:
         query: Mapping[str, str],
         body: object = None,
         media_type: str | None = None,
+        accept: str | None = None,
     ) -> dict[str, Any]:
         answer = await self._opened().request(
             method,
@@ -293,6 +320,7 @@ class Client:
             timeout_s=self._timeout_s,
             body=None if media_type is None else dump(body),
             media_type=media_type,
+            accept=accept,
         )
         return _decode(answer)
 

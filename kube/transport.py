@@ -9,22 +9,21 @@ from __future__ import annotations
 import asyncio
 import io
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
-import structlog
 from yarl import URL
 
 from kube import errors
 from kube.access import Access
 
-_log = structlog.get_logger(__name__)
-
 Query = Mapping[str, str]
+Warn = Callable[[str], None]
+"""Gets the text of a server's Warning header (RFC 7234 section 5.5, as Kubernetes uses it), each text once."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
 _LARGE_BODY_BYTES: Final = 256 * 1024
@@ -34,8 +33,9 @@ _KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 class Transport:
     """Owns the session; at most `connections` requests and watches are open at once, further ones wait."""
 
-    def __init__(self, access: Access, *, connections: int, user_agent: str) -> None:
+    def __init__(self, access: Access, *, connections: int, user_agent: str, warn: Warn | None = None) -> None:
         self._access = access
+        self._report_warning = warn or _log_warning
         self._base = access.url.rstrip("/")
         self._renewal: asyncio.Task[bool] | None = None
         self._warned: set[str] = set()
@@ -66,15 +66,16 @@ class Transport:
         timeout_s: float,
         body: bytes | None = None,
         media_type: str | None = None,
+        accept: str | None = None,
     ) -> bytes:
-        """The body of a successful answer. Raises KubeError."""
+        """The body of a successful answer, in the form that `accept` asks for, by default JSON. Raises KubeError."""
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
-        async with self._open(method, path, query, timeout, body, media_type) as response:
+        async with self._open(method, path, query, timeout, body, media_type, accept) as response:
             return await response.read()
 
     @asynccontextmanager
     async def stream(
-        self, path: str, query: Query, *, timeout_s: float, idle_timeout_s: float
+        self, path: str, query: Query, *, timeout_s: float, idle_timeout_s: float, accept: str | None = None
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """The body of a successful GET in the pieces in which it arrives; ends quietly when the server ends it.
 
@@ -82,7 +83,7 @@ class Transport:
         takes longer than `timeout_s`, or when the connection breaks.
         """
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S, sock_read=idle_timeout_s)
-        async with self._open("GET", path, query, timeout, None, None) as response:
+        async with self._open("GET", path, query, timeout, None, None, accept) as response:
             yield response.content.iter_any()
 
     @asynccontextmanager
@@ -94,9 +95,12 @@ class Transport:
         timeout: aiohttp.ClientTimeout,
         body: bytes | None,
         media_type: str | None,
+        accept: str | None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         url = URL(f"{self._base}{path}?{urlencode(query)}" if query else self._base + path, encoded=True)
         headers = {"Content-Type": media_type} if media_type else {}
+        if accept:
+            headers["Accept"] = accept
         try:
             response = await self._send(method, url, headers, body, timeout)
             async with response:
@@ -154,10 +158,15 @@ class Transport:
             raise errors.from_response(response.status, body, response.headers.get("Retry-After"))
 
     def _warn(self, text: str) -> None:
-        """Log a server's warning (RFC 7234 section 5.5, as Kubernetes uses it) the first time it is seen."""
         if text not in self._warned and len(self._warned) < 1000:
             self._warned.add(text)
-            _log.warning("api server warns", text=text)
+            self._report_warning(text)
+
+
+def _log_warning(text: str) -> None:
+    import structlog  # a short command reports warnings itself, and starts much faster without the logger
+
+    structlog.get_logger(__name__).warning("api server warns", text=text)
 
 
 def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
