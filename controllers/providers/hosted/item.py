@@ -80,7 +80,9 @@ def _convert(part: ZoneUnit, before: Items) -> Items:
     known = {item.key: item for item in before}
     domain = Fqdn(part.spec.zone.domain_name)
     return tuple(
-        item if (item := known.get(source.key)) is not None and item.source == source else convert(source, domain)
+        item
+        if (item := known.get(source.key)) is not None and (item.source is source or item.source == source)
+        else convert(source, domain)
         for source in part.spec.record_sets
     )
 
