@@ -37,6 +37,8 @@ CLAIM_VALIDATIONS: Final = (
 )
 PAIR_VALIDATIONS: Final = ("forbid-cname-coexistence",)
 
+_ANYTHING: Final[Mapping[str, Any]] = {}
+
 
 @dataclass(slots=True)
 class Compilation:
@@ -48,6 +50,7 @@ class Compilation:
     conversions: dict[Target, CelConversion] = field(default_factory=dict)
     withdrawal_schema: PayloadSchema | None = None
     faults: list[Fault] = field(default_factory=list)
+    broken: set[tuple[Target, str]] = field(default_factory=set)
 
 
 def compile_version(version: Field, label: str) -> Compilation:
@@ -55,8 +58,11 @@ def compile_version(version: Field, label: str) -> Compilation:
     found = Compilation()
     for target in Target:
         for name in (*target.payloads, STATUS_DATA):
-            if schema := _schema(version.child(target.value).at(f"schemas.{name}"), found.faults):
+            holder = version.child(target.value).at(f"schemas.{name}")
+            if schema := _schema(holder, found.faults):
                 found.schemas[target, name] = schema
+            elif holder.present:
+                found.broken.add((target, name))
     found.withdrawal_schema = _schema(version.at(f"recordWithdrawal.schemas.{STATUS_DATA}"), found.faults)
     for target in Target:
         contract = version.child(target.value)
@@ -79,7 +85,11 @@ def _schema(holder: Field, faults: list[Fault]) -> PayloadSchema | None:
 
 
 def _payload_schemas(target: Target, found: Compilation) -> dict[str, Mapping[str, Any]]:
-    return {name: found.schemas[target, name].schema for name in target.payloads if (target, name) in found.schemas}
+    """Schemas of a kind's payloads; a faulty one says nothing, so that expressions are not blamed for its faults."""
+    unknown = {name: _ANYTHING for name in target.payloads if (target, name) in found.broken}
+    return unknown | {
+        name: found.schemas[target, name].schema for name in target.payloads if (target, name) in found.schemas
+    }
 
 
 def _book(
