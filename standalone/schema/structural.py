@@ -15,6 +15,7 @@ from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.check import check
 from standalone.schema.default import apply_defaults
 from standalone.schema.defaultcheck import default_faults, default_rule_faults
+from standalone.schema.embedded import check_embedded
 from standalone.schema.fault import BLOCKING, NO_FIELD, Fault, FaultKind, SchemaError
 from standalone.schema.node import ABSENT, Node
 from standalone.schema.parse import parse_node
@@ -74,6 +75,7 @@ class StructuralSchema:
         previous = ABSENT if old is None else old
         faults: list[Fault] = []
         check(self.root, obj, previous, None, faults)
+        check_embedded(self.root, obj, previous, None, faults)
         faults.extend(self._uniqueness_faults(obj, old))
         if self.rules is not None:
             faults.extend(_rules_skipped(faults) or rule_faults(self.rules, obj, previous))
