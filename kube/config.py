@@ -20,6 +20,7 @@ from kubernetes.aio.config import ConfigException, incluster_config, kube_config
 from kube.access import Access
 from kube.client import Client
 from kube.errors import ConfigError
+from kube.transport import Warn
 
 HOME_KUBECONFIG: Final = Path(".kube/config")
 _HOST_VARIABLE: Final = "KUBERNETES_SERVICE_HOST"
@@ -50,12 +51,14 @@ def connect(
     field_manager: str = "dns-api",
     timeout_s: float = 30.0,
     environ: Mapping[str, str] = os.environ,
+    warn: Warn | None = None,
 ) -> Client:
     """A client, to be used in `async with`, for the first of these that exists: `kubeconfig`, the files of the
     environment variable KUBECONFIG, the service account of our pod, `~/.kube/config`.
 
     `context` chooses within a kubeconfig; its current context is the default. Raises ConfigError when there is none,
-    saying what was tried; entering the client raises it when the chosen one cannot be used.
+    saying what was tried; entering the client raises it when the chosen one cannot be used. `warn` gets the server's warnings,
+    which are logged otherwise.
     """
     source = find_source(kubeconfig, environ)
     if isinstance(source, InCluster):
@@ -70,7 +73,7 @@ def connect(
         async def load() -> Access:
             return await _load_kubeconfig(source, context)
 
-    return Client(load, field_manager=field_manager, timeout_s=timeout_s)
+    return Client(load, field_manager=field_manager, timeout_s=timeout_s, warn=warn)
 
 
 def find_source(kubeconfig: Path | None, environ: Mapping[str, str]) -> KubeconfigFiles | InCluster:
