@@ -27,7 +27,7 @@ def access_review_faults(review: Mapping[str, Any]) -> list[Fault]:
     faults = []
     if (resource is None) == (path is None):
         detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        faults.append(invalid("spec.resourceAttributes", resource, detail))
+        faults.append(invalid("spec", None, detail))
     faults += _metadata_faults(review)
     return faults
 

@@ -187,6 +187,21 @@ def test_describe_of_built_in_kinds(kubectl: Command, kind: str) -> None:
     assert "hunter2" not in described
 
 
+def test_describe_of_a_service_shows_its_endpoints(kubectl: Command) -> None:
+    kubectl.ok("create", "service", "clusterip", "web", "--tcp=80:8080")
+    endpoints = {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {"name": "web-1", "labels": {"kubernetes.io/service-name": "web"}},
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": ["192.0.2.7"], "conditions": {"ready": True}}],
+        "ports": [{"port": 8080}],
+    }
+    kubectl.ok("create", "-f", "-", stdin=json.dumps(endpoints))
+    assert "Name:                     web" in kubectl.ok("describe", "service", "web")
+    assert "192.0.2.7" in kubectl.ok("describe", "endpointslice", "web-1")
+
+
 def test_explain_tells_the_fields_of_custom_and_built_in_kinds(kubectl: Command) -> None:
     root = kubectl.ok("explain", "crontab")
     assert "GROUP:      stable.example.com\nKIND:       CronTab\nVERSION:    v1\n" in root
