@@ -183,7 +183,8 @@ def meta(namespace: str, name: str) -> Manifest:
 def changed(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Manifest:
     """A deep copy with values at dotted paths (list indexes are numbers) replaced, or removed when they are ABSENT."""
     out: Manifest = copy.deepcopy(dict(manifest))
-    for path, value in changes.items():
+    for path, given in changes.items():
+        value = given if given is ABSENT else copy.deepcopy(given)
         *parents, last = path.split(".")
         place: Any = out
         for part in parents:
@@ -237,8 +238,8 @@ class Cluster:
         return self.zones.get(key)
 
     def add_zone(self, manifest: Manifest) -> None:
-        parsed = parse_zone(manifest)
-        self.zones[parsed.key] = parsed
+        added = parse_zone(manifest)
+        self.zones[added.key] = added
 
     def _reach(self) -> None:
         if not self.reachable:

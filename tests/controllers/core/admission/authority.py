@@ -1,0 +1,71 @@
+"""A certification authority in memory, for the TLS of test servers."""
+
+from __future__ import annotations
+
+import datetime
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+HASH = hashes.SHA256()
+VALIDITY = datetime.timedelta(days=1)
+
+
+@dataclass
+class ServingPair:
+    """Files of a certificate and its key, as a server is given them."""
+
+    directory: Path
+
+    @property
+    def certificate(self) -> Path:
+        return self.directory / "tls.crt"
+
+    @property
+    def key(self) -> Path:
+        return self.directory / "tls.key"
+
+
+class Authority:
+    """Signs certificates for `localhost`."""
+
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
+        builder = self._builder(self._name, self._key.public_key())
+        constraints = x509.BasicConstraints(ca=True, path_length=0)
+        self._certificate = builder.serial_number(1).add_extension(constraints, critical=True).sign(self._key, HASH)
+
+    def write(self, pair: ServingPair, serial: int) -> None:
+        """Write a new certificate with this serial number, and its key."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+        builder = self._builder(subject, key.public_key()).serial_number(serial)
+        names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+        certificate = builder.add_extension(names, critical=False).sign(self._key, HASH)
+        pair.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        pair.key.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+
+    def client_context(self) -> ssl.SSLContext:
+        """Trust in this authority and no other."""
+        pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
+        return ssl.create_default_context(cadata=pem)
+
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder(issuer_name=self._name, subject_name=subject, public_key=key)
+            .not_valid_before(now - VALIDITY)
+            .not_valid_after(now + VALIDITY)
+        )
