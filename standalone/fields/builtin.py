@@ -24,50 +24,56 @@ def _partly(fields: Mapping[str, Shape]) -> Shape:
     return Shape(takes_map=True, fields=fields, open=True)
 
 
-_ATOMIC_REFERENCE: Final = Shape(takes_map=True, atomic_map=True, open=True)
-_BY_TYPE: Final = keyed_list(_partly({}), "type")
-_BY_NAME: Final = keyed_list(_partly({}), "name")
-_SECRET: Final = {"data": STRING_MAP, "stringData": STRING_MAP}
+_PLAIN: Final = _partly({})
+"""A struct whose members are all plain; declared so that what is in it does not claim the struct itself."""
+_UNIT: Final = Shape(takes_map=True, atomic_map=True, open=True)
+_BY_TYPE: Final = keyed_list(_PLAIN, "type")
+_CLIENT_CONFIG: Final = _partly({"service": _PLAIN})
+_NAMESPACE: Final = {"spec": _PLAIN, "status": _partly({"conditions": _BY_TYPE})}
+_EVENT: Final = {
+    "deprecatedSource": _PLAIN,
+    "involvedObject": _UNIT,
+    "regarding": _UNIT,
+    "related": _UNIT,
+    "series": _PLAIN,
+    "source": _PLAIN,
+}
 _SERVICE: Final = {
     "spec": _partly(
         {
-            "ports": keyed_list(_partly({}), "port", "protocol", defaults={"protocol": "TCP"}),
+            "ports": keyed_list(_PLAIN, "port", "protocol", defaults={"protocol": "TCP"}),
             "selector": ATOMIC_STRING_MAP,
+            "sessionAffinityConfig": _partly({"clientIP": _PLAIN}),
         }
     ),
-    "status": _partly({"conditions": _BY_TYPE}),
+    "status": _partly({"conditions": _BY_TYPE, "loadBalancer": _PLAIN}),
 }
-_CONDITIONED: Final = {"spec": _partly({}), "status": _partly({"conditions": _BY_TYPE})}
-_WEBHOOKS: Final = {
-    "webhooks": keyed_list(
-        _partly(
-            {
-                "matchConditions": _BY_NAME,
-                "namespaceSelector": _ATOMIC_REFERENCE,
-                "objectSelector": _ATOMIC_REFERENCE,
-            }
-        ),
-        "name",
-    )
+_CUSTOM_RESOURCE_DEFINITION: Final = {
+    "spec": _partly({"conversion": _partly({"webhook": _partly({"clientConfig": _CLIENT_CONFIG})}), "names": _PLAIN}),
+    "status": _partly({"acceptedNames": _PLAIN, "conditions": _BY_TYPE}),
 }
-_EVENT: Final = {
-    "involvedObject": _ATOMIC_REFERENCE,
-    "regarding": _ATOMIC_REFERENCE,
-    "related": _ATOMIC_REFERENCE,
-}
+_API_SERVICE: Final = {"spec": _partly({"service": _PLAIN}), "status": _partly({"conditions": _BY_TYPE})}
+_WEBHOOK: Final = _partly(
+    {
+        "clientConfig": _CLIENT_CONFIG,
+        "matchConditions": keyed_list(_PLAIN, "name"),
+        "namespaceSelector": _UNIT,
+        "objectSelector": _UNIT,
+    }
+)
 _FIELDS: Final[Mapping[tuple[str, str], Mapping[str, Shape]]] = {
-    ("", "Namespace"): _CONDITIONED,
-    ("", "Secret"): _SECRET,
+    ("", "Namespace"): _NAMESPACE,
+    ("", "Secret"): {"data": STRING_MAP, "stringData": STRING_MAP},
     ("", "ConfigMap"): {"data": STRING_MAP, "binaryData": STRING_MAP},
     ("", "Event"): _EVENT,
     ("", "Service"): _SERVICE,
-    ("", "ServiceAccount"): {"secrets": _BY_NAME},
+    ("", "ServiceAccount"): {"secrets": keyed_list(_UNIT, "name")},
     ("events.k8s.io", "Event"): _EVENT,
-    ("coordination.k8s.io", "Lease"): {},
+    ("coordination.k8s.io", "Lease"): {"spec": _PLAIN},
     ("discovery.k8s.io", "EndpointSlice"): {},
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _CONDITIONED,
-    ("apiregistration.k8s.io", "APIService"): _CONDITIONED,
-    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _WEBHOOKS,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _CUSTOM_RESOURCE_DEFINITION,
+    ("apiregistration.k8s.io", "APIService"): _API_SERVICE,
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): {"webhooks": keyed_list(_WEBHOOK, "name")},
 }
 
 

@@ -5,7 +5,8 @@ Owns reading the keywords and deriving, once, what the passes over objects need 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from standalone.schema.format import known_format
@@ -22,47 +23,54 @@ def parse_node(schema: Mapping[str, Any]) -> Node:
     int_or_string = bool(schema.get("x-kubernetes-int-or-string"))
     types = _INT_OR_STRING if int_or_string else ((schema["type"],) if schema.get("type") else ())
     additional = schema.get("additionalProperties")
-    properties = {name: parse_node(child) for name, child in (schema.get("properties") or {}).items()}
-    items = parse_node(schema["items"]) if schema.get("items") is not None else None
-    additional_node = parse_node(additional) if isinstance(additional, Mapping) else None
-    limits = _parse_limits(schema)
-    rules = tuple(_parse_rule(rule) for rule in schema.get("x-kubernetes-validations") or ())
-    children = [*properties.values(), *(node for node in (items, additional_node) if node is not None)]
-    node_format = known_format(schema.get("format") or "", types)
-    list_type = ListType(schema.get("x-kubernetes-list-type") or "atomic")
-    junctors = {
-        name: tuple(parse_node(child) for child in schema.get(keyword) or ())
-        for name, keyword in (("all_of", "allOf"), ("any_of", "anyOf"), ("one_of", "oneOf"))
-    }
-    inner_not = parse_node(schema["not"]) if schema.get("not") is not None else None
-    bare = not (limits or rules or node_format or schema.get("enum") or inner_not or any(junctors.values()))
-    return Node(
+    node = Node(
         types=types,
         nullable=bool(schema.get("nullable")),
-        format=node_format,
-        properties=properties,
+        format=known_format(schema.get("format") or "", types),
+        properties={name: parse_node(child) for name, child in (schema.get("properties") or {}).items()},
         required=tuple(schema.get("required") or ()),
-        additional=additional_node,
+        additional=parse_node(additional) if isinstance(additional, Mapping) else None,
         additional_declared=additional is not None,
         additional_forbidden=additional is False,
-        items=items,
+        items=_parse_optional(schema.get("items")),
         enum=tuple(schema.get("enum") or ()),
-        limits=limits,
-        not_=inner_not,
+        limits=_parse_limits(schema),
+        all_of=_parse_each(schema.get("allOf")),
+        any_of=_parse_each(schema.get("anyOf")),
+        one_of=_parse_each(schema.get("oneOf")),
+        not_=_parse_optional(schema.get("not")),
         default=schema["default"] if schema.get("default") is not None else ABSENT,
         preserve_unknown=bool(schema.get("x-kubernetes-preserve-unknown-fields")),
         embedded=bool(schema.get("x-kubernetes-embedded-resource")),
         int_or_string=int_or_string,
-        list_type=list_type,
+        list_type=ListType(schema.get("x-kubernetes-list-type") or "atomic"),
         list_map_keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
         atomic_map=schema.get("x-kubernetes-map-type") == "atomic",
-        rules=rules,
-        plain=_PLAIN_TYPES.get(types[0]) if bare and len(types) == 1 else None,
+        rules=tuple(_parse_rule(rule) for rule in schema.get("x-kubernetes-validations") or ()),
+    )
+    return _with_summary(node)
+
+
+def _parse_optional(schema: Mapping[str, Any] | None) -> Node | None:
+    return None if schema is None else parse_node(schema)
+
+
+def _parse_each(schemas: Sequence[Mapping[str, Any]] | None) -> tuple[Node, ...]:
+    return tuple(parse_node(schema) for schema in schemas or ())
+
+
+def _with_summary(node: Node) -> Node:
+    """Add what the passes over objects ask of everything below a node."""
+    children = [child for child in (*node.properties.values(), node.additional, node.items) if child is not None]
+    junctors = node.all_of or node.any_of or node.one_of or node.not_
+    unconditional = not (node.limits or node.rules or node.format or node.enum or junctors) and len(node.types) == 1
+    return replace(
+        node,
+        plain=_PLAIN_TYPES.get(node.types[0]) if unconditional else None,
         defaults_below=any(child.defaults_below or child.default is not ABSENT for child in children),
-        keyed_lists_below=list_type is not ListType.ATOMIC or any(child.keyed_lists_below for child in children),
+        keyed_lists_below=node.list_type is not ListType.ATOMIC or any(child.keyed_lists_below for child in children),
         embedded_below=any(child.embedded_below or child.embedded for child in children),
         rules_below=any(child.rules_below or child.rules for child in children),
-        **junctors,
     )
 
 

@@ -6,20 +6,17 @@ are bounded in size, so that no rule can make the server hold more than it was g
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
 
-from standalone.schema.cel import quantity, semver
-from standalone.schema.gotext import quote
+from standalone.schema.cel import address, quantity, semver
+from standalone.schema.cel.address import parses
 from standalone.schema.pattern import Pattern
 
 RESULT_LIMIT_CHARACTERS: Final = 1 << 20
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _ELEMENT_TYPES: Final = ("int", "double", "string", "bool", "bytes", "duration", "timestamp", "list", "map")
 
 
@@ -104,67 +101,6 @@ def _find_all(text: str, expression: str, limit: int = -1) -> list[str]:
     return Pattern(expression).find_all(text, limit=None if limit < 0 else limit)
 
 
-def _address(text: str) -> Address:
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError as fault:
-        raise ValueError(f"IP Address {quote(text)} parse error during conversion from string: {fault}") from fault
-    if isinstance(address, ipaddress.IPv6Address) and (address.scope_id or address.ipv4_mapped):
-        raise ValueError(f"IP Address {quote(text)} must not have a zone or be an IPv4-mapped IPv6 address")
-    return address
-
-
-def _network(text: str) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface:
-    if "/" not in text:
-        raise ValueError(f"network address parse error during conversion from string: {quote(text)} has no prefix")
-    return ipaddress.ip_interface(text)
-
-
-def _parses(parse: Callable[[str], Any]) -> Callable[[str], bool]:
-    def parses(text: str) -> bool:
-        try:
-            parse(text)
-        except ValueError:
-            return False
-        return True
-
-    return parses
-
-
-def _contains_address(network: str, address: str) -> bool:
-    return _address(address) in _network(network).network
-
-
-def _contains_network(network: str, other: str) -> bool:
-    outer, inner = _network(network).network, _network(other).network
-    return outer.version == inner.version and inner.prefixlen >= outer.prefixlen and inner.network_address in outer
-
-
-def _url(text: str) -> SplitResult:
-    parts = urlsplit(text)
-    if not parts.scheme and not text.startswith("/"):
-        raise ValueError(f"URL parse error during conversion from string: {text!r} is neither absolute nor a path")
-    _ = parts.port  # a port that is no number is found here
-    return parts
-
-
-def _host(text: str) -> str:
-    return _url(text).netloc.rpartition("@")[2]
-
-
-def _port(text: str) -> str:
-    port = _url(text).port
-    return "" if port is None else str(port)
-
-
-def _query(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for pair in filter(None, _url(text).query.split("&")):
-        name, _, value = pair.partition("=")
-        found.setdefault(name, []).append(value)
-    return found
-
-
 def _compared(left: str, right: str) -> int:
     """Compare two quantities or two versions; no text is both, and both are passed around as text."""
     if semver.is_version(left) and semver.is_version(right):
@@ -212,32 +148,32 @@ FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = {
         _member("string string", "strings", _find_all),
         _member("string string int", "strings", _find_all),
     ),
-    "isIP": (_function("string", "bool", _parses(_address)),),
+    "isIP": (_function("string", "bool", parses(address.parse_address)),),
     "ip": (
-        _function("string", "string", lambda text: str(_address(text))),
-        _member("string", "string", lambda text: str(_network(text).ip)),
+        _function("string", "string", lambda text: str(address.parse_address(text))),
+        _member("string", "string", lambda text: str(address.parse_network(text).ip)),
     ),
-    "ip.isCanonical": (_function("string", "bool", lambda text: str(_address(text)) == text),),
-    "family": (_member("string", "int", lambda text: _address(text).version),),
-    "isUnspecified": (_member("string", "bool", lambda text: _address(text).is_unspecified),),
-    "isLoopback": (_member("string", "bool", lambda text: _address(text).is_loopback),),
-    "isLinkLocalMulticast": (_member("string", "bool", lambda text: _is_link_local_multicast(_address(text))),),
-    "isLinkLocalUnicast": (_member("string", "bool", lambda text: _address(text).is_link_local),),
-    "isGlobalUnicast": (_member("string", "bool", lambda text: _is_global_unicast(_address(text))),),
-    "isCIDR": (_function("string", "bool", _parses(_network)),),
-    "cidr": (_function("string", "string", lambda text: str(_network(text))),),
-    "containsIP": (_member("string string", "bool", _contains_address),),
-    "containsCIDR": (_member("string string", "bool", _contains_network),),
-    "masked": (_member("string", "string", lambda text: str(_network(text).network)),),
-    "prefixLength": (_member("string", "int", lambda text: _network(text).network.prefixlen),),
-    "isURL": (_function("string", "bool", _parses(_url)),),
-    "url": (_function("string", "string", lambda text: _url(text).geturl()),),
-    "getScheme": (_member("string", "string", lambda text: _url(text).scheme),),
-    "getHost": (_member("string", "string", _host),),
-    "getHostname": (_member("string", "string", lambda text: _url(text).hostname or ""),),
-    "getPort": (_member("string", "string", _port),),
-    "getEscapedPath": (_member("string", "string", lambda text: _url(text).path),),
-    "getQuery": (_member("string", "dyn", _query),),
+    "ip.isCanonical": (_function("string", "bool", lambda text: str(address.parse_address(text)) == text),),
+    "family": (_member("string", "int", lambda text: address.parse_address(text).version),),
+    "isUnspecified": (_member("string", "bool", lambda text: address.parse_address(text).is_unspecified),),
+    "isLoopback": (_member("string", "bool", lambda text: address.parse_address(text).is_loopback),),
+    "isLinkLocalMulticast": (_member("string", "bool", address.is_link_local_multicast),),
+    "isLinkLocalUnicast": (_member("string", "bool", lambda text: address.parse_address(text).is_link_local),),
+    "isGlobalUnicast": (_member("string", "bool", address.is_global_unicast),),
+    "isCIDR": (_function("string", "bool", parses(address.parse_network)),),
+    "cidr": (_function("string", "string", lambda text: str(address.parse_network(text))),),
+    "containsIP": (_member("string string", "bool", address.contains_address),),
+    "containsCIDR": (_member("string string", "bool", address.contains_network),),
+    "masked": (_member("string", "string", lambda text: str(address.parse_network(text).network)),),
+    "prefixLength": (_member("string", "int", lambda text: address.parse_network(text).network.prefixlen),),
+    "isURL": (_function("string", "bool", parses(address.parse_url)),),
+    "url": (_function("string", "string", lambda text: address.parse_url(text).geturl()),),
+    "getScheme": (_member("string", "string", lambda text: address.parse_url(text).scheme),),
+    "getHost": (_member("string", "string", address.url_host),),
+    "getHostname": (_member("string", "string", lambda text: address.parse_url(text).hostname or ""),),
+    "getPort": (_member("string", "string", address.url_port),),
+    "getEscapedPath": (_member("string", "string", lambda text: address.parse_url(text).path),),
+    "getQuery": (_member("string", "dyn", address.url_query),),
     "isSemver": (
         _function("string", "bool", semver.is_version),
         _function("string bool", "bool", semver.is_version),
@@ -249,10 +185,10 @@ FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = {
     "major": (_member("string", "int", lambda text: semver.numbers(text)[0]),),
     "minor": (_member("string", "int", lambda text: semver.numbers(text)[1]),),
     "patch": (_member("string", "int", lambda text: semver.numbers(text)[2]),),
-    "isQuantity": (_function("string", "bool", _parses(quantity.parse)),),
+    "isQuantity": (_function("string", "bool", parses(quantity.parse)),),
     "quantity": (_function("string", "string", lambda text: quantity.canonical(quantity.parse(text))),),
     "sign": (_member("string", "int", lambda text: _compared(text, "0")),),
-    "isInteger": (_member("string", "bool", _parses(_integer)),),
+    "isInteger": (_member("string", "bool", parses(_integer)),),
     "asInteger": (_member("string", "int", _integer),),
     "asApproximateFloat": (_member("string", "double", lambda text: float(quantity.parse(text))),),
     "add": (
@@ -267,14 +203,3 @@ FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = {
     "isGreaterThan": (_member("string string", "bool", lambda left, right: _compared(left, right) > 0),),
     "compareTo": (_member("string string", "int", _compared),),
 }
-
-
-def _is_link_local_multicast(address: Address) -> bool:
-    return address in ipaddress.ip_network("224.0.0.0/24" if address.version == 4 else "ff02::/16")
-
-
-def _is_global_unicast(address: Address) -> bool:
-    """Go's meaning: every unicast address but the unspecified, loopback, link-local and broadcast ones."""
-    broadcast = address == ipaddress.ip_address("255.255.255.255")
-    special = address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local
-    return not (special or broadcast)
