@@ -31,6 +31,8 @@ class Uses:
 
     members: dict[str, Uses] | None
     """None: the value as a whole."""
+    presence_only: bool = False
+    """Only whether the value is there matters, not what it is."""
 
     @property
     def whole(self) -> bool:
@@ -38,6 +40,9 @@ class Uses:
 
 
 WHOLE: Final = Uses(None)
+PRESENCE: Final = Uses(None, presence_only=True)
+_PRESENT: Final = "has()"
+"""Ends a path whose last member is only asked for with has(); no member can be named so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,17 @@ def _tokens(expression: str) -> list[_Token]:
 
 
 def paths_of(expression: str, variable: str) -> list[tuple[str, ...]]:
-    """Return the member path after each occurrence of `variable`: `self.a.b.size()` gives `("a", "b")`."""
+    """Return the member path after each occurrence of `variable`: `self.a.b.size()` gives `("a", "b")`.
+
+    The path inside `has(…)` ends with a mark that says that only presence matters.
+    """
     tokens = _tokens(expression)
     paths = []
     for index, token in enumerate(tokens):
         if token.kind == "name" and token.text == variable and not _is_member(tokens, index):
-            paths.append(_path_after(tokens, index + 1))
+            path = _path_after(tokens, index + 1)
+            asked = [each.text for each in tokens[max(0, index - 2) : index]] == ["has", "("]
+            paths.append((*path, _PRESENT) if asked and path else path)
     return paths
 
 
@@ -92,7 +102,9 @@ def uses_of(expressions: Sequence[str], variable: str) -> Uses | None:
 def _tree(paths: Sequence[tuple[str, ...]]) -> Uses:
     if not all(paths):
         return WHOLE
-    heads = dict.fromkeys(path[0] for path in paths)
+    heads = dict.fromkeys(path[0] for path in paths if path[0] != _PRESENT)
+    if not heads:
+        return PRESENCE
     return Uses({head: _tree([path[1:] for path in paths if path[0] == head]) for head in heads})
 
 
@@ -111,25 +123,28 @@ def rewritten(expression: str) -> str:
 
 
 def unchanged_paths(rule: str) -> list[tuple[str, ...]] | None:
-    """Return the compared paths when the rule only says that members equal their old values; None for other rules.
+    """Return what must be there for a rule that only says that members, or their presence, equal the old ones.
 
-    Such a rule holds for a value that did not change, if the members exist: it need not be evaluated.
+    Such a rule holds for a value that did not change, if the members exist: it need not be evaluated. None for every
+    other rule.
     """
     paths = []
     for clause in rule.split("&&"):
-        sides = clause.split("==")
-        if len(sides) != 2:
+        sides = [_PLAIN_PATH.fullmatch(side.strip()) for side in clause.split("==")]
+        if len(sides) != 2 or sides[0] is None or sides[1] is None:
             return None
-        left, right = (side.strip() for side in sides)
-        if left.startswith("oldSelf"):
-            left, right = right, left
-        mine, theirs = _PLAIN_PATH.fullmatch(left), _PLAIN_PATH.fullmatch(right)
-        if mine is None or theirs is None or mine["root"] != "self" or theirs["root"] != "oldSelf":
+        mine, theirs = (side.groupdict() for side in sides if side is not None)
+        if {mine["root"], theirs["root"]} != {"self", "oldSelf"}:
             return None
-        if mine["path"] != theirs["path"]:
+        if (mine["path"], mine["asked"]) != (theirs["path"], theirs["asked"]):
             return None
-        paths.append(tuple(mine["path"].split(".")[1:]))
+        path = tuple(mine["path"].split(".")[1:])
+        if mine["asked"] and not path:
+            return None
+        paths.append(path[:-1] if mine["asked"] else path)
     return paths
 
 
-_PLAIN_PATH: Final = re.compile(r"(?P<root>self|oldSelf)(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_]*)*)")
+_PLAIN_PATH: Final = re.compile(
+    r"(?P<asked>has\()?\s*(?P<root>self|oldSelf)(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?(asked)\))"
+)

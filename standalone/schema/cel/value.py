@@ -68,7 +68,11 @@ def _object(node: Node, value: dict[str, Any], uses: Uses, *, is_resource: bool,
         if child is None or identifier is None or member is None or not is_exposed(child):
             continue  # a null member is absent: rules ask with has()
         below = WHOLE if uses.members is None else uses.members.get(identifier)
-        if below is not None:
+        if below is None:
+            continue
+        if below.presence_only:
+            result[identifier] = True
+        else:
             result[identifier] = to_cel(child, member, below, like=counterpart.get(name, ABSENT))
     return result
 

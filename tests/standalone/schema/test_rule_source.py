@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from standalone.schema.cel.source import Uses, paths_of, rewritten, unchanged_paths, uses_of
+from standalone.schema.cel.source import PRESENCE, Uses, paths_of, rewritten, unchanged_paths, uses_of
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,8 @@ from standalone.schema.cel.source import Uses, paths_of, rewritten, unchanged_pa
         ("self.a.size() > 1", [("a",)]),
         ("self.size() > 1", [()]),
         ("self == oldSelf", [()]),
-        ("has(self.a) && self.b[0].c == 1", [("a",), ("b",)]),
+        ("has(self.a) && self.b[0].c == 1", [("a", "has()"), ("b",)]),
+        ("!has( self.a.b )", [("a", "b", "has()")]),
         ("'self.x' == self.y", [("y",)]),
         ("self.a ? self.b : self.c", [("a",), ("b",), ("c",)]),
         ("self.?a.b", [("a", "b")]),
@@ -43,6 +44,12 @@ def test_uses_join_paths_and_stop_at_what_is_used_whole() -> None:
     assert uses_of(["1 == 1"], "self") is None
 
 
+def test_presence_alone_is_less_than_the_value() -> None:
+    assert uses_of(["has(self.a.b)"], "self") == Uses({"a": Uses({"b": PRESENCE})})
+    assert uses_of(["has(self.a.b) && self.a.b.c == 1"], "self") == Uses({"a": Uses({"b": Uses({"c": Uses(None)})})})
+    assert uses_of(["!has(self.a) || self.a == 1"], "self") == Uses({"a": Uses(None)})
+
+
 def test_only_member_calls_are_renamed() -> None:
     assert rewritten("self.s.indexOf('indexOf(') == replace") == "self.s.indexOf_('indexOf(') == replace"
 
@@ -53,6 +60,10 @@ def test_only_member_calls_are_renamed() -> None:
         ("self == oldSelf", [()]),
         ("self.a.b == oldSelf.a.b", [("a", "b")]),
         ("oldSelf.a == self.a && self.b == oldSelf.b", [("a",), ("b",)]),
+        ("has(self.a) == has(oldSelf.a)", [()]),
+        ("has(self.a.b) == has( oldSelf.a.b ) && self == oldSelf", [("a",), ()]),
+        ("has(self.a) == oldSelf.a", None),
+        ("has(self) == has(oldSelf)", None),
         ("self.a == oldSelf.b", None),
         ("self.a >= oldSelf.a", None),
         ("self.a == oldSelf.a || true", None),
