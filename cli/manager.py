@@ -13,6 +13,7 @@ import typer
 import uvloop
 
 from cli.logs import configure_logs
+from cli.process import relax_collector
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import (
     CONTROLLER_NAME,
@@ -74,6 +75,7 @@ def manager_command(
     config = ManagerConfig(identity or socket.gethostname(), namespace, hosted if hosted_controller_enabled else None)
     try:
         client = connect(kubeconfig, field_manager="dns-api")
+        relax_collector()
         uvloop.run(_run(client, config))
     except KubeError as error:
         typer.echo(f"error: {error.message}", err=True)

@@ -10,6 +10,7 @@ import typer
 
 from cli.listen import parse_address
 from cli.logs import configure_logs
+from cli.process import relax_collector
 from kube.config import connect
 from kube.errors import ConfigError
 from server.config import Address, ServerConfig, ZoneFile
@@ -64,6 +65,7 @@ def server_command(
         cache_dir=cache_dir,
         http=Address(*parse_address(http)) if http is not None else None,
     )
+    relax_collector()
     raise typer.Exit(run(config))
 
 

@@ -11,6 +11,7 @@ import uvloop
 
 from cli.listen import parse_address
 from cli.logs import configure_logs
+from cli.process import relax_collector
 from kube.errors import KubeError
 from server.listen import ListenError as DnsListenError
 from standalone.apiserver.server import ListenError as ApiListenError
@@ -53,6 +54,7 @@ def up_command(
         demo=demo,
     )
     try:
+        relax_collector()
         uvloop.run(up(config, Announcement(sys.stdout)))
     except (DataDirError, ApiListenError, DnsListenError) as error:
         typer.echo(f"error: {error}", err=True)

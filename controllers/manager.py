@@ -24,7 +24,7 @@ from controllers.api.provider import parse_provider
 from controllers.api.record_set import parse_record_set
 from controllers.api.zone import parse_zone
 from controllers.api.zone_class import parse_zone_class
-from controllers.api.zone_unit import parse_zone_unit
+from controllers.api.zone_unit import ZoneUnitParser
 from controllers.core.admission.handler import Admission
 from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
@@ -58,15 +58,17 @@ class Manager:
     def __init__(self, client: Client, config: ManagerConfig) -> None:
         self._client = client
         self._config = config
+        units = ZoneUnitParser()
         self._core = CoreInformers(
             providers=Informer(client, PROVIDERS, parse_provider),
             zone_classes=Informer(client, ZONE_CLASSES, parse_zone_class),
             zones=Informer(client, ZONES, parse_zone),
             record_sets=Informer(client, RECORD_SETS, parse_record_set),
-            zone_units=Informer(client, ZONE_UNITS, parse_zone_unit),
+            zone_units=Informer(client, ZONE_UNITS, units),
             namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
         )
         self._core.register_indexes()
+        self._core.zone_units.subscribe(lambda change: units.forget(change.key) if change.new is None else None)
         self._hosted = self._hosted_informers(config.hosted) if config.hosted is not None else None
         self._recorder = EventRecorder(client, "dns-api", instance=config.identity)
         self.admission = Admission(InformerLookups(client, self._core))

@@ -43,6 +43,11 @@ class ObjectMeta:
     deletion_timestamp: str | None = None
     creation_timestamp: str = ""
     owner_uids: tuple[str, ...] = ()
+    key: ObjectKey = field(init=False, repr=False, compare=False)
+    """Identity of the object inside its resource."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", ObjectKey(self.namespace, self.name))
 
     @classmethod
     def parse(cls, obj: Mapping[str, Any]) -> ObjectMeta:
@@ -62,11 +67,6 @@ class ObjectMeta:
             creation_timestamp=get("creationTimestamp") or "",
             owner_uids=tuple(owner["uid"] for owner in get("ownerReferences") or ()),
         )
-
-    @property
-    def key(self) -> ObjectKey:
-        """Identity of the object inside its resource."""
-        return ObjectKey(self.namespace, self.name)
 
     @property
     def deleting(self) -> bool:

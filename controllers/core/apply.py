@@ -41,12 +41,12 @@ class LedgerWriter:
     async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
         """Put the finalizer on every claim whose records are about to stand in the ledger; raises when one cannot be held."""
         writes = []
-        if composition.hold_zone and inputs.zone is not None and not inputs.zone.meta.deleting:
+        if composition.hold_zone and inputs.zone is not None and _may_be_held(inputs.zone.meta):
             writes.append(self._hold(ZONES, inputs.zone.meta))
         writes += [
             self._hold(RECORD_SETS, claim.meta)
             for claim in inputs.record_sets
-            if claim.key in composition.hold and not claim.meta.deleting
+            if _may_be_held(claim.meta) and claim.key in composition.hold
         ]
         await in_parallel(writes)
 
@@ -134,8 +134,7 @@ class LedgerWriter:
         await self._client.patch_merge(ZONE_UNITS, patch, name=unit.meta.name, namespace=unit.meta.namespace)
 
     async def _hold(self, ref: ResourceRef, meta: ObjectMeta) -> None:
-        if CORE_FINALIZER not in meta.finalizers:
-            await self._set_finalizers(ref, meta, [*meta.finalizers, CORE_FINALIZER])
+        await self._set_finalizers(ref, meta, [*meta.finalizers, CORE_FINALIZER])
 
     async def _release(self, ref: ResourceRef, meta: ObjectMeta) -> None:
         if CORE_FINALIZER in meta.finalizers:
@@ -161,6 +160,11 @@ async def in_parallel(writes: Iterable[Awaitable[None]]) -> None:
     for result in results:
         if isinstance(result, BaseException):
             raise result
+
+
+def _may_be_held(meta: ObjectMeta) -> bool:
+    """True when the finalizer is missing and can still be put on."""
+    return CORE_FINALIZER not in meta.finalizers and not meta.deleting
 
 
 def _request_of(inputs: ZoneInputs) -> str | None:

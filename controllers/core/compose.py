@@ -6,7 +6,7 @@ as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from controllers.api.reason import Reason
@@ -16,7 +16,7 @@ from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet, UnitZone, ZoneUnitSpec
 from controllers.core.inputs import ZoneInputs, class_key_of
 from controllers.core.ledger import Ledger
-from controllers.core.owner import Register, by_age, register_ledger
+from controllers.core.owner import by_age, register_ledger
 from controllers.core.placement import place
 from controllers.core.record_rule import judge_record_set, verdict_under
 from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
@@ -26,12 +26,13 @@ from kube.object import ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What has to become true.
+    """What has to become true; `ledger` is today's, which it was decided on.
 
     `zone_verdict` is None when nothing is to be said of the Zone. `parts` are the specs of the ledger's parts by number, or None
     when the ledger is left as it is. `hold_zone` and `hold` name the claims that keep their finalizer.
     """
 
+    ledger: Ledger
     zone_verdict: Verdict | None
     record_verdicts: Mapping[ObjectKey, Verdict]
     parts: Mapping[int, ZoneUnitSpec] | None = None
@@ -40,8 +41,11 @@ class Composition:
     hold: frozenset[ObjectKey] = frozenset()
 
 
-def compose(inputs: ZoneInputs) -> Composition:
-    """Decide everything about one zone."""
+Judge = Callable[[RecordSet, Zone, ZoneInputs], Verdict]
+
+
+def compose(inputs: ZoneInputs, judge: Judge = judge_record_set) -> Composition:
+    """Decide everything about one zone; `judge` says whether a RecordSet can stand in it, other claims left aside."""
     ledger = Ledger.of(inputs.units)
     claims = {claim.key: claim for claim in inputs.record_sets}
     zone = inputs.zone
@@ -56,7 +60,7 @@ def compose(inputs: ZoneInputs) -> Composition:
     verdict = judge_zone(zone, inputs)
     if not verdict.accepted:
         return _held(inputs, ledger, claims, verdict, dict.fromkeys(claims, verdict_under(verdict)))
-    return _composed(zone, inputs, ledger, claims)
+    return _composed(zone, inputs, ledger, claims, judge)
 
 
 def item_of(claim: RecordSet) -> UnitRecordSet:
@@ -89,7 +93,7 @@ def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKe
     if ledger.items.keys() & claims.keys():
         late = refused(Reason.ZONE_NOT_ACCEPTED, f"Zone {inputs.key} is being deleted.")
         return _held(inputs, ledger, claims, None, {key: ACCEPTED if key in ledger.items else late for key in claims})
-    return Composition(None, {}, delete_units=True, hold_zone=bool(inputs.units))
+    return Composition(ledger, None, {}, delete_units=True, hold_zone=bool(inputs.units))
 
 
 def _held(
@@ -111,23 +115,26 @@ def _held(
         spec = inputs.units[0].spec
         parts = _parts(spec.provider, spec.zone, ledger, items)
     hold = frozenset(items) & claims.keys()
-    return Composition(zone_verdict, verdicts, parts, hold_zone=bool(inputs.units), hold=hold)
+    return Composition(ledger, zone_verdict, verdicts, parts, hold_zone=bool(inputs.units), hold=hold)
 
 
-def _composed(zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKey, RecordSet]) -> Composition:
+def _composed(
+    zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKey, RecordSet], judge: Judge
+) -> Composition:
     verdicts: dict[ObjectKey, Verdict] = {}
-    items = _carried_over(zone, inputs, ledger, claims, verdicts)
+    items = _carried_over(zone, inputs, ledger, claims, verdicts, judge)
     register = register_ledger(items.values(), claims)
     newcomers = [claim for key, claim in claims.items() if key not in items and not claim.meta.deleting]
     for claim in by_age(newcomers):
-        verdicts[claim.key] = _judge_newcomer(claim, zone, inputs, register)
+        verdict = judge(claim, zone, inputs)
+        verdicts[claim.key] = register.admit(claim) if verdict.accepted else verdict
         if verdicts[claim.key].accepted:
             items[claim.key] = item_of(claim)
     storage = storage_version(inputs.provider)
     assert storage is not None, "ruled out by judge_zone"
     provider = ProviderRef(name=zone.spec.provider.name, version=storage.name)
     parts = _parts(provider, _unit_zone(zone), ledger, items)
-    return Composition(ACCEPTED, verdicts, parts, hold_zone=True, hold=frozenset(items) & claims.keys())
+    return Composition(ledger, ACCEPTED, verdicts, parts, hold_zone=True, hold=frozenset(items) & claims.keys())
 
 
 def _carried_over(
@@ -136,6 +143,7 @@ def _carried_over(
     ledger: Ledger,
     claims: Mapping[ObjectKey, RecordSet],
     verdicts: dict[ObjectKey, Verdict],
+    judge: Judge,
 ) -> dict[ObjectKey, UnitRecordSet]:
     """Return tomorrow's form of what stands in the ledger today, and enter the verdicts of the claims behind it."""
     kept: dict[ObjectKey, UnitRecordSet] = {}
@@ -154,20 +162,16 @@ def _carried_over(
                 Reason.RECONCILING, f"Waiting until the former {item.type} at {item.name} is deleted."
             )
         else:
-            verdicts[key] = judge_record_set(claim, zone, inputs)
+            verdicts[key] = judge(claim, zone, inputs)
             kept[key] = _renewed(item, claim, verdicts[key])
     return kept
-
-
-def _judge_newcomer(claim: RecordSet, zone: Zone, inputs: ZoneInputs, register: Register) -> Verdict:
-    verdict = judge_record_set(claim, zone, inputs)
-    return register.admit(claim) if verdict.accepted else verdict
 
 
 def _renewed(item: UnitRecordSet, claim: RecordSet, verdict: Verdict) -> UnitRecordSet:
     """An owner that is refused keeps its records as they are; one that a policy shuts out is marked so that nobody touches them."""
     if verdict.accepted:
-        return item_of(claim)
+        new = item_of(claim)
+        return item if item == new else new
     if verdict.reason is Reason.NOT_ALLOWED_BY_ZONE and item.allowed:
         return item.model_copy(update={"allowed": False})
     return item

@@ -28,7 +28,7 @@ from controllers.core.inputs import (
     gather,
     zone_key_of,
 )
-from controllers.core.ledger import Ledger
+from controllers.core.memory import ZoneMemory
 from controllers.core.projection import Projected, changed_conditions, project_record_set, project_zone
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.recorder import EventRecorder, EventType
@@ -61,6 +61,7 @@ class Composer:
         self._clock = clock
         self._expectations = Expectations(clock)
         self._writer = LedgerWriter(client, self._expectations)
+        self._memories: dict[ObjectKey, ZoneMemory] = {}
         self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
         self._subscribe()
@@ -70,21 +71,27 @@ class Composer:
         inputs = gather(self._informers, key)
         if not self._expectations.are_met(key, inputs.units):
             return Requeue(PROVISIONAL_AFTER_S)
-        composition = compose(inputs)
+        memory = self._memories.setdefault(key, ZoneMemory())
+        composition = compose(inputs, memory.judge)
         await self._writer.hold_claims(inputs, composition)
         await self._writer.write_ledger(inputs, composition)
         await self._writer.release_claims(inputs, composition)
-        return await self._project(inputs, composition)
+        again = await self._project(inputs, composition, memory)
+        self._tidy(inputs, memory)
+        return again
 
-    async def _project(self, inputs: ZoneInputs, composition: Composition) -> Requeue | None:
+    def _tidy(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
+        memory.keep_only({claim.key for claim in inputs.record_sets})
+        if inputs.zone is None and not inputs.record_sets and not inputs.units:
+            self._memories.pop(inputs.key, None)
+
+    async def _project(self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory) -> Requeue | None:
         """Write the statuses that changed; what is only on its way is written when it takes long."""
         writes = []
         waiting: dict[tuple[str, ObjectKey], float] = {}
         since = self._provisional.get(inputs.key, {})
         now = self._clock()
-        for ref, claim, projected in self._projections(inputs, composition):
-            if projected.status == claim.status:
-                continue
+        for ref, claim, projected in self._projections(inputs, composition, memory):
             mark = (ref.kind, claim.key)
             if projected.provisional:
                 waiting[mark] = since.get(mark, now)
@@ -99,18 +106,29 @@ class Composer:
         return Requeue(PROVISIONAL_AFTER_S) if waiting else None
 
     def _projections(
-        self, inputs: ZoneInputs, composition: Composition
+        self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory
     ) -> Iterator[tuple[ResourceRef, Zone | RecordSet, Projected]]:
+        """Yield the statuses that differ from what the claims carry."""
         now = time_text(self._wall_clock())
-        ledger = Ledger.of(inputs.units)
+        ledger = composition.ledger
         if inputs.zone is not None:
             remaining = ledger.items.keys() & {claim.key for claim in inputs.record_sets}
-            yield ZONES, inputs.zone, project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now)
+            projected = project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now)
+            if projected.status != inputs.zone.status:
+                yield ZONES, inputs.zone, projected
         for claim in inputs.record_sets:
             verdict = composition.record_verdicts.get(claim.key)
-            if verdict is not None:
-                item, result = ledger.items.get(claim.key), ledger.results.get(claim.key)
-                yield RECORD_SETS, claim, project_record_set(claim, inputs.key, verdict, item, result, now)
+            if verdict is None:
+                continue
+            item, result = ledger.items.get(claim.key), ledger.results.get(claim.key)
+            ground = (claim, verdict, item, result)
+            if memory.is_settled(claim.key, ground):
+                continue
+            projected = project_record_set(claim, inputs.key, verdict, item, result, now)
+            if projected.status != claim.status:
+                yield RECORD_SETS, claim, projected
+            else:
+                memory.settle(claim.key, ground)
 
     async def _write_status(
         self, ref: ResourceRef, claim: Zone | RecordSet, projected: Projected, zone: ObjectKey
