@@ -59,13 +59,13 @@ class Api:
             raise _terminating(target)
 
     def check_definition(self, target: Target) -> None:
-        """Refuse new objects of a kind whose definition is being deleted (405). Raises ApiError."""
+        """Refuse new objects of a kind whose definition is being deleted (403). Raises ApiError."""
         if not target.resource.custom:
             return
         definition = self.registry.definition(target.resource)
         if definition is None or "deletionTimestamp" in definition["metadata"]:
             why = "create not allowed while custom resource definition is terminating"
-            raise ApiError(405, "MethodNotAllowed", why, {})
+            raise forbidden(target.resource, target.name, why)
 
     def find(self, target: Target) -> Record:
         """The stored record of a target. Raises ApiError 404."""

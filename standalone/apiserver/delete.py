@@ -16,7 +16,7 @@ from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.conversion import decoded
 from standalone.apiserver.kinds import namespace
 from standalone.apiserver.option import Query, WriteOptions, dry_run
-from standalone.apiserver.status import ApiError, bad_request, conflict, not_found, success
+from standalone.apiserver.status import ApiError, bad_request, forbidden, kind_conflict, not_found, success
 from standalone.apiserver.target import Target, User
 from standalone.store.record import Record
 
@@ -60,7 +60,9 @@ def delete_options(body: Any, query: Query) -> DeleteOptions:
 
 
 async def delete(api: Api, target: Target, options: DeleteOptions, user: User) -> Outcome:
-    """Delete the object, or mark it when finalizers hold it. Raises ApiError 404, 409."""
+    """Delete the object, or mark it when finalizers hold it. Raises ApiError 403, 404, 409."""
+    if target.name in api.kind(target.resource).immortal:
+        raise forbidden(target.resource, target.name, f"this {target.resource.singular} may not be deleted")
     async with api.store.locked(target.key) as record:
         if record is None:
             raise not_found(target.resource, target.name)
@@ -114,14 +116,16 @@ def _propagation(given: Mapping[str, Any]) -> Propagation | None:
 def _check_preconditions(target: Target, live: JsonObject, options: DeleteOptions) -> None:
     metadata = live["metadata"]
     if options.uid is not None and options.uid != metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {metadata['uid']}"
-        raise conflict(target.resource, target.name, why)
-    if options.version is not None and options.version != metadata["resourceVersion"]:
-        why = (
-            f"Precondition failed: ResourceVersion in precondition: {options.version}, "
-            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
+        why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']})"
+        raise kind_conflict(
+            target.resource, target.name, f"{why}. The object might have been deleted and then recreated"
         )
-        raise conflict(target.resource, target.name, why)
+    version = metadata["resourceVersion"]
+    if options.version is not None and options.version != version:
+        why = (
+            f"the ResourceVersion in the precondition ({options.version}) does not match the ResourceVersion in record"
+        )
+        raise kind_conflict(target.resource, target.name, f"{why} ({version}). The object might have been modified")
 
 
 def _marked(api: Api, target: Target, live: JsonObject, propagation: Propagation | None) -> JsonObject | None:

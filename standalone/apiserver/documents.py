@@ -5,7 +5,7 @@ Owns the paths of these documents and their caching. What is in them is the busi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,21 @@ import orjson
 
 from standalone import discovery, openapi
 from standalone.registry import Registry
+from standalone.resource import Resource
 
 JSON = "application/json"
 TEXT = "text/plain"
-_HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
+AGGREGATED = "as=APIGroupDiscoveryList"
+
+_HEALTH_PATHS = ("/healthz", "/livez", "/readyz")
+_FIXED: dict[str, Callable[[Sequence[Resource]], dict[str, Any]]] = {
+    "/": lambda _: {"paths": sorted([*_HEALTH_PATHS, *_FIXED])},
+    "/api": discovery.api_versions,
+    "/apis": discovery.legacy_groups,
+    "/openapi/v2": openapi.v2_document,
+    "/openapi/v3": openapi.v3_index,
+    "/version": lambda _: discovery.version_info(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,55 +44,57 @@ class Documents:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._generation = -1
-        self._cache: dict[tuple[str, bool], Document | None] = {}
+        self._cache: dict[tuple[str, str], Document] = {}
 
     def find(self, path: str, accept: str) -> Document | None:
-        """The document at a path, or None when there is none."""
+        """The document at a path in the form a client accepts, or None when there is none."""
         if self._generation != self._registry.generation:
             self._cache.clear()
             self._generation = self._registry.generation
         path = path.rstrip("/") or "/"
-        aggregated = path in ("/api", "/apis") and "as=APIGroupDiscoveryList" in accept and ";v=v2;" in f"{accept};"
-        cache_key = (path, aggregated)
-        if cache_key not in self._cache:
-            found = self._make(path, aggregated)
-            if found is None:
-                return None  # unknown paths are not remembered: there is no end to them
-            self._cache[cache_key] = found
-        return self._cache[cache_key]
+        form = _form(path, accept)
+        document = self._cache.get((path, form))
+        if document is None:
+            document = _make(path, form, self._registry.resources())
+            if document is not None:  # unknown paths are not remembered: there is no end to them
+                self._cache[path, form] = document
+        return document
 
-    def _make(self, path: str, aggregated: bool) -> Document | None:
-        if path in _HEALTH_PATHS:
-            return Document(b"ok", TEXT)
-        if aggregated:
-            described = discovery.aggregated_v2(self._registry.resources(), core=path == "/api")
-            return Document(orjson.dumps(described), discovery.AGGREGATED_CONTENT_TYPE)
-        content = self._content(path)
-        return None if content is None else Document(orjson.dumps(content))
 
-    def _content(self, path: str) -> dict[str, Any] | None:
-        resources = self._registry.resources()
-        fixed: dict[str, Callable[[], dict[str, Any]]] = {
-            "/": lambda: {
-                "paths": ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
-            },
-            "/version": discovery.version_info,
-            "/api": lambda: discovery.api_versions(resources),
-            "/apis": lambda: discovery.legacy_groups(resources),
-            "/openapi/v2": lambda: openapi.v2_document(resources),
-            "/openapi/v3": lambda: openapi.v3_index(resources),
-        }
-        if path in fixed:
-            return fixed[path]()
-        if path.startswith("/openapi/v3/"):
-            return openapi.v3_document(
-                path.removeprefix("/openapi/v3/").removeprefix("apis/").removeprefix("api/"), resources
-            )
-        match path.removeprefix("/").split("/"):
-            case ["api", version]:
-                return discovery.resource_list(resources, version)
-            case ["apis", group]:
-                return discovery.api_group(resources, group)
-            case ["apis", group, version]:
-                return discovery.resource_list(resources, f"{group}/{version}")
-        return None
+def _form(path: str, accept: str) -> str:
+    """The media type of the answer, of those the path offers."""
+    if (
+        path in ("/api", "/apis")
+        and AGGREGATED in accept
+        and "v=v2;" in f"{accept.replace(' ', '').replace(',', ';')};"
+    ):
+        return discovery.AGGREGATED_CONTENT_TYPE
+    if path == "/openapi/v2" and openapi.V2_PROTOBUF_ACCEPTED in accept:
+        return openapi.V2_PROTOBUF_CONTENT_TYPE
+    return TEXT if path in _HEALTH_PATHS else JSON
+
+
+def _make(path: str, form: str, resources: Sequence[Resource]) -> Document | None:
+    if form == TEXT:
+        return Document(b"ok", form)
+    if form == openapi.V2_PROTOBUF_CONTENT_TYPE:
+        return Document(openapi.v2_protobuf(openapi.v2_document(resources)), form)
+    if form == discovery.AGGREGATED_CONTENT_TYPE:
+        return Document(orjson.dumps(discovery.aggregated_v2(resources, core=path == "/api")), form)
+    content = _FIXED[path](resources) if path in _FIXED else _of_group_version(path, resources)
+    return None if content is None else Document(orjson.dumps(content))
+
+
+def _of_group_version(path: str, resources: Sequence[Resource]) -> dict[str, Any] | None:
+    match path.removeprefix("/").split("/"):
+        case ["api", version]:
+            return discovery.resource_list(resources, version)
+        case ["apis", group]:
+            return discovery.api_group(resources, group)
+        case ["apis", group, version]:
+            return discovery.resource_list(resources, f"{group}/{version}")
+        case ["openapi", "v3", "api", version]:
+            return openapi.v3_document(version, resources)
+        case ["openapi", "v3", "apis", group, version]:
+            return openapi.v3_document(f"{group}/{version}", resources)
+    return None

@@ -16,7 +16,7 @@ from standalone.apiserver.status import ApiError, apply_conflict, bad_request, u
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.update import Edit, change
 from standalone.fields.apply import ApplyConflict, ApplyError, server_side_apply
-from standalone.patch import PatchError, json_patch, merge_patch
+from standalone.patch import PatchError, json_patch, merge_patch, strategic_merge_patch
 from standalone.resource import Resource
 
 JsonObject = dict[str, Any]
@@ -63,7 +63,7 @@ def _edit(resource: Resource, kind: PatchType, content: Any) -> Edit:
         raise bad_request("the body of a merge patch must be an object")
     if kind is PatchType.MERGE:
         return lambda live: merge_patch(live, content)
-    raise unsupported_media_type(accepted_types(resource))
+    return lambda live: strategic_merge_patch(live, content, resource)
 
 
 async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, user: User) -> Outcome:

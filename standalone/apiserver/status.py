@@ -63,6 +63,13 @@ def conflict(resource: Resource, name: str, why: str) -> ApiError:
     return ApiError(409, "Conflict", message, _details(resource, name))
 
 
+def kind_conflict(resource: Resource, name: str, why: str) -> ApiError:
+    """A conflict that names the kind, as those of delete preconditions do."""
+    kind = _kind(resource)
+    details = {"name": name} | ({"group": resource.group} if resource.group else {}) | {"kind": resource.kind}
+    return ApiError(409, "Conflict", f'Operation cannot be fulfilled on {kind} "{name}": {why}', details)
+
+
 def modified(resource: Resource, name: str) -> ApiError:
     """The conflict of a stale resourceVersion."""
     why = "the object has been modified; please apply your changes to the latest version and try again"
@@ -90,13 +97,12 @@ def forbidden(resource: Resource, name: str, why: str, causes: Sequence[JsonObje
 
 def invalid(resource: Resource, name: str, faults: Sequence[Fault]) -> ApiError:
     """Every fault of an object in one refusal, by field path."""
-    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
     messages = list(dict.fromkeys(fault.message for fault in faults))
     text = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
     details: JsonObject = {"name": name} | ({"group": resource.group} if resource.group else {})
     details |= {"kind": resource.kind}
     details |= {"causes": [fault.cause for fault in faults]}
-    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {text}', details)
+    return ApiError(422, "Invalid", f'{_kind(resource)} "{name}" is invalid: {text}', details)
 
 
 def method_not_allowed() -> ApiError:
@@ -165,6 +171,11 @@ def too_large(size_bytes: int, limit_bytes: int) -> ApiError:
 
 def internal(message: str) -> ApiError:
     return ApiError(500, "InternalError", f"Internal error occurred: {message}", {"causes": [{"message": message}]})
+
+
+def _kind(resource: Resource) -> str:
+    """The `Kind.group` form of messages about an object's content; bare kind for core."""
+    return f"{resource.kind}.{resource.group}" if resource.group else resource.kind
 
 
 def _details(resource: Resource, name: str) -> JsonObject:

@@ -33,7 +33,7 @@ async def replace(api: Api, target: Target, obj: JsonObject, options: WriteOptio
     """
 
     def replaced(live: JsonObject) -> JsonObject:
-        del live
+        _check_uid(target, live, obj)
         if not api.kind(target.resource).unconditional_update and not _version(obj):
             fault = Fault(FaultKind.INVALID, "metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(target.resource, target.name, [fault])
@@ -56,7 +56,7 @@ async def change(
         live = decoded(target.resource, record)
         proposed = dict(edit(live))
         warnings = shape(api, target, proposed, live, options)
-        _check_preconditions(target, live, proposed)
+        _check_version(target, live, proposed)
         carry_over(target, live, proposed)
         proposed = isolate(target, live, proposed)
         api.kind(target.resource).prepare(api.writing(proposed, live))
@@ -102,15 +102,20 @@ def isolate(target: Target, live: JsonObject, proposed: JsonObject) -> JsonObjec
     return base
 
 
-def _check_preconditions(target: Target, live: JsonObject, proposed: JsonObject) -> None:
-    """Refuse a stale resourceVersion and a wrong uid (409)."""
-    metadata, stored = proposed["metadata"], live["metadata"]
-    if metadata.get("uid") and metadata["uid"] != stored["uid"]:
-        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {stored['uid']}"
-        raise conflict(target.resource, target.name, why)
-    version = metadata.get("resourceVersion")
-    if version and version != stored["resourceVersion"]:
+def _check_version(target: Target, live: JsonObject, proposed: JsonObject) -> None:
+    """Refuse a stale resourceVersion (409)."""
+    version = proposed["metadata"].get("resourceVersion")
+    if version and version != live["metadata"]["resourceVersion"]:
         raise modified(target.resource, target.name)
+
+
+def _check_uid(target: Target, live: JsonObject, obj: JsonObject) -> None:
+    """Refuse to replace an object by what was read from an earlier one of its name (409)."""
+    metadata, stored = obj.get("metadata"), live["metadata"]["uid"]
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    if uid and uid != stored:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"
+        raise conflict(target.resource, target.name, why)
 
 
 def _version(obj: JsonObject) -> str:

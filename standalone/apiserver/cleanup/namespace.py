@@ -78,7 +78,7 @@ class NamespaceCleaner:
                 changed = {**obj, "status": {**obj.get("status", {}), "conditions": conditions}}
             else:
                 kept = [each for each in obj.get("spec", {}).get("finalizers", ()) if each != FINALIZER]
-                changed = {**obj, "spec": {**obj.get("spec", {}), "finalizers": kept}}
+                changed = {**obj, "spec": {"finalizers": kept} if kept else {}}
             if changed != obj:
                 await store_or_finish(self._api, target, changed)
         if failures:

@@ -6,24 +6,19 @@ written, so both conditions are in the answer to the write.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from standalone.apiserver.kinds.custom_resource import Definition, has_condition
 from standalone.apiserver.kinds.kind import Kind, Writing
-from standalone.schema.fault import Fault, SchemaError, duplicate, invalid, required
+from standalone.apiserver.metadata.name import label_1035_objections
+from standalone.schema.fault import Fault, SchemaError, duplicate, invalid, not_supported, required
 from standalone.schema.structural import StructuralSchema
 
 JsonObject = dict[str, Any]
 
+SCOPES = ("Cluster", "Namespaced")
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
-_VERSION_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
-_VERSION_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
 
 
 def _prepare(writing: Writing) -> None:
@@ -76,26 +71,26 @@ def _condition(
 
 
 def _taken_name(writing: Writing) -> tuple[str, str] | None:
-    """The reason and message of a name that another definition of the group already has."""
+    """The reason and message of a name that other definitions of the group already have; the last one found."""
     names = writing.obj["spec"]["names"]
     own_name = writing.obj["metadata"].get("name")
-    for other in writing.registry.definitions_of_group(writing.obj["spec"].get("group", "")):
-        if other["metadata"]["name"] == own_name:
-            continue
-        accepted = other.get("status", {}).get("acceptedNames", {})
-        taken = {accepted.get("plural"), accepted.get("singular"), *accepted.get("shortNames", ())}
-        for field in ("plural", "singular"):
-            if names.get(field) in taken:
-                return f"{field.title()}Conflict", f'"{names[field]}" is already in use'
-        for short in names.get("shortNames") or ():
-            if short in taken:
-                return "ShortNamesConflict", f'"{short}" is already in use'
-        kinds = {accepted.get("kind"), accepted.get("listKind")}
-        if names["kind"] in kinds:
-            return "KindConflict", f'"{names["kind"]}" is already in use'
-        if names["listKind"] in kinds:
-            return "ListKindConflict", f'"{names["listKind"]}" is already in use'
-    return None
+    accepted = [
+        other.get("status", {}).get("acceptedNames", {})
+        for other in writing.registry.definitions_of_group(writing.obj["spec"].get("group", ""))
+        if other["metadata"]["name"] != own_name
+    ]
+    taken = {each.get(field) for each in accepted for field in ("plural", "singular")}
+    taken.update(short for each in accepted for short in each.get("shortNames", ()))
+    kinds = {each.get(field) for each in accepted for field in ("kind", "listKind")}
+    claims = [
+        ("PluralNameConflict", names.get("plural"), taken),
+        ("SingularNameConflict", names.get("singular"), taken),
+        *(("ShortNamesConflict", short, taken) for short in names.get("shortNames") or ()),
+        ("KindConflict", names["kind"], kinds),
+        ("ListKindConflict", names["listKind"], kinds),
+    ]
+    conflicts = [(reason, f'"{name}" is already in use') for reason, name, others in claims if name in others]
+    return conflicts[-1] if conflicts else None
 
 
 def _storage_version(spec: Mapping[str, Any]) -> str | None:
@@ -120,6 +115,8 @@ def _judge_names(obj: Definition, spec: Mapping[str, Any]) -> Iterator[Fault]:
         yield required("spec.group")
     elif "." not in spec["group"]:
         yield invalid("spec.group", spec["group"], "should be a domain with at least one dot")
+    if spec.get("scope") not in SCOPES:
+        yield not_supported("spec.scope", spec.get("scope", ""), SCOPES)
     name = obj["metadata"].get("name")
     if name and name != f"{names.get('plural')}.{spec.get('group')}":
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
@@ -136,9 +133,8 @@ def _judge_versions(spec: Mapping[str, Any]) -> Iterator[Fault]:
     for index, version in enumerate(versions):
         field = f"spec.versions[{index}]"
         name = version.get("name", "")
-        if not isinstance(name, str) or not _VERSION_NAME.fullmatch(name):
-            yield invalid(f"{field}.name", name, _VERSION_RULE)
-        elif name in seen:
+        yield from (invalid(f"{field}.name", name, each) for each in label_1035_objections(name))
+        if name in seen:
             yield duplicate(f"{field}.name", name)
         seen.add(name)
         yield from _judge_schema(version, f"{field}.schema.openAPIV3Schema")
@@ -147,7 +143,7 @@ def _judge_versions(spec: Mapping[str, Any]) -> Iterator[Fault]:
 def _judge_schema(version: Mapping[str, Any], field: str) -> Iterator[Fault]:
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     if not isinstance(schema, dict):
-        yield required(field, "schemas are required")
+        yield required(field)
         return
     try:
         StructuralSchema.parse(schema, field)

@@ -44,6 +44,8 @@ class Kind:
     """Every fault of the completed object beside those its schema finds."""
     unconditional_update: bool = True
     """Whether a PUT may omit the resourceVersion."""
+    immortal: frozenset[str] = frozenset()
+    """The names of objects that may not be deleted."""
 
 
 PLAIN = Kind()

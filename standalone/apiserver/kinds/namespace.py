@@ -25,4 +25,4 @@ def _prepare(writing: Writing) -> None:
         obj["spec"] = old.get("spec", {})
 
 
-KIND = Kind(prepare=_prepare)
+KIND = Kind(prepare=_prepare, immortal=frozenset({"default", "kube-public", "kube-system"}))

@@ -6,73 +6,97 @@ Owns their grammar and the objections in kube-apiserver's words; an empty list i
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
-_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE = f"({_QUALIFIED})?"
-_QUALIFIED_RULE = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a name may be: a length, a pattern, and the two in words with examples."""
+
+    limit_bytes: int
+    pattern: str
+    rule: str
+    examples: tuple[str, ...]
+
+    def objections(self, value: str) -> list[str]:
+        found = self.length_objections(value)
+        return found if re.fullmatch(self.pattern, value) else [*found, self.description]
+
+    def length_objections(self, value: str) -> list[str]:
+        return [f"must be no more than {self.limit_bytes} bytes"] if len(value) > self.limit_bytes else []
+
+    @property
+    def description(self) -> str:
+        shown = " or ".join(f"'{example}', " for example in self.examples)
+        return f"{self.rule} (e.g. {shown}regex used for validation is '{self.pattern}')"
+
+
+_ENDS = "and must start and end with an alphanumeric character"
+_LABEL_PATTERN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_QUALIFIED_PATTERN = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_QUALIFIED_RULE = f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
+_SUBDOMAIN = _Form(
+    253,
+    rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*",
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}",
+    ("example.com",),
 )
-_QUALIFIED_EXAMPLES = ("MyName", "my.name", "123-abc")
+_LABEL = _Form(
+    63,
+    _LABEL_PATTERN,
+    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}",
+    ("my-name", "123-abc"),
+)
+_LABEL_1035 = _Form(
+    63,
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character",
+    ("my-name", "abc-123"),
+)
+_LABEL_VALUE = _Form(
+    63,
+    f"({_QUALIFIED_PATTERN})?",
+    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}",
+    ("MyValue", "my_value", "12345"),
+)
+_QUALIFIED = _Form(63, _QUALIFIED_PATTERN, _QUALIFIED_RULE, ("MyName", "my.name", "123-abc"))
 
 
 def subdomain_objections(name: str) -> list[str]:
     """A lowercase RFC 1123 subdomain: the names of most objects."""
-    rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end"
-    return _objections(name, 253, _SUBDOMAIN, f"{rule} with an alphanumeric character", "example.com")
+    return _SUBDOMAIN.objections(name)
 
 
 def label_objections(name: str) -> list[str]:
     """A lowercase RFC 1123 label: the names of namespaces."""
-    rule = (
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end"
-    )
-    return _objections(name, 63, _LABEL, f"{rule} with an alphanumeric character", "my-name", "123-abc")
+    if "." in name and not _SUBDOMAIN.objections(name):
+        return [*_LABEL.length_objections(name), "must not contain dots"]
+    return _LABEL.objections(name)
 
 
 def label_1035_objections(name: str) -> list[str]:
-    """An RFC 1035 label: the names of services."""
-    rule = (
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character"
-    )
-    return _objections(name, 63, _LABEL_1035, f"{rule}, and end with an alphanumeric character", "my-name", "abc-123")
+    """An RFC 1035 label: the names of services and of versions."""
+    return _LABEL_1035.objections(name)
 
 
 def label_value_objections(value: str) -> list[str]:
     """The value of a label; it may be empty."""
-    rule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end"
-    return _objections(value, 63, _VALUE, f"{rule} with an alphanumeric character", "MyValue", "my_value", "12345")
+    return _LABEL_VALUE.objections(value)
 
 
 def qualified_objections(name: str) -> list[str]:
     """A name with an optional DNS subdomain before it: label keys, annotation keys, finalizers."""
     prefix, slash, local = name.rpartition("/")
     if "/" in prefix:
-        rule = f"a qualified name {_QUALIFIED_RULE}"
-        form = _regex_rule(rule, _QUALIFIED, _QUALIFIED_EXAMPLES)
-        return [f"{form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        described = _Form(
+            63, _QUALIFIED_PATTERN, f"a qualified name {_QUALIFIED_RULE}", _QUALIFIED.examples
+        ).description
+        return [f"{described} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
     objections = []
     if slash:
-        objections = [
-            f"prefix part {each}" for each in (subdomain_objections(prefix) if prefix else ["must be non-empty"])
-        ]
+        of_prefix = _SUBDOMAIN.objections(prefix) if prefix else ["must be non-empty"]
+        objections = [f"prefix part {each}" for each in of_prefix]
     if not local:
         objections.append("name part must be non-empty")
-    found = _objections(local, 63, _QUALIFIED, _QUALIFIED_RULE, *_QUALIFIED_EXAMPLES)
-    return objections + [f"name part {each}" for each in found]
-
-
-def _objections(value: str, limit_bytes: int, pattern: str, rule: str, *examples: str) -> list[str]:
-    objections = []
-    if len(value) > limit_bytes:
-        objections.append(f"must be no more than {limit_bytes} bytes")
-    if not re.fullmatch(pattern, value):
-        objections.append(_regex_rule(rule, pattern, examples))
-    return objections
-
-
-def _regex_rule(rule: str, pattern: str, examples: tuple[str, ...]) -> str:
-    shown = " or ".join(f"'{example}', " for example in examples)
-    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"
+    return objections + [f"name part {each}" for each in _QUALIFIED.objections(local)]
