@@ -1,0 +1,146 @@
+"""The last good snapshots on disk: a server that starts while the API is away answers from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from server.hosted.cache import CacheError, SnapshotCache
+from tests.kube.fake_api import refuse
+from tests.server.hosted_api import HostedApi, a, manifest, paged
+from tests.server.running import becomes, data, following, until
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[HostedApi]:
+    async with HostedApi() as server:
+        yield server
+
+
+def away(api: HostedApi) -> None:
+    api.fault(lambda request: refuse(503, "ServiceUnavailable"))
+    api.cut_watches()
+
+
+def cached(folder: Path) -> int:
+    return len(list(folder.glob("*.zone")))
+
+
+def damage(folder: Path) -> None:
+    """Change a digit in one page, and leave the half of another manifest."""
+    for page in folder.glob("*.page"):
+        page.write_bytes(page.read_bytes().replace(b"192.0.2.1", b"192.0.2.6"))
+    (folder / "half.zone").write_bytes(b'{"format": 1')
+
+
+async def test_a_restart_without_the_api_serves_what_was_served(api: HostedApi, tmp_path: Path) -> None:
+    whole, pages = paged("large", *(a(f"host-{number}", "192.0.2.7") for number in range(100)))
+    for obj in (manifest("shop", a("www", "192.0.2.1"), serial=5), *pages, whole):
+        api.write(obj)
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await becomes(server, "host-99.large.example", ["192.0.2.7"])
+        await until(lambda: cached(tmp_path) == 2, "both zones in the cache")
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        assert await data(server, "www.shop.example") == ["192.0.2.1"]
+        assert await data(server, "host-99.large.example") == ["192.0.2.7"]
+        assert (await data(server, "shop.example", "SOA"))[0].split()[2] == "5"
+        assert await data(server, "www.unknown.example") == "SERVFAIL"
+        assert server.is_ready
+
+
+async def test_what_changed_meanwhile_is_made_good_once_the_api_is_back(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    api.write(manifest("closed", a("www", "192.0.2.2")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.closed.example", ["192.0.2.2"])
+        await until(lambda: cached(tmp_path) == 2, "both zones in the cache")
+    api.delete("closed")
+    api.write(manifest("shop", a("www", "192.0.2.3"), serial=2))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.3"])
+        await becomes(server, "www.closed.example", "REFUSED")
+        await until(lambda: cached(tmp_path) == 1, "the closed zone out of the cache")
+
+
+async def test_a_bad_snapshot_after_a_restart_leaves_the_cached_one(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
+    api.write(manifest("shop", a("www", "192.0.2.9"), serial=2, digest="sha256:" + "0" * 64))
+    async with following(api, cache_dir=tmp_path) as server:
+        await until(lambda: api.servers("shop").get("pod-a", {}).get("state") == "Rejected", "the rejection reported")
+        assert await data(server, "www.shop.example") == ["192.0.2.1"]
+        assert api.servers("shop")["pod-a"]["serial"] == 1
+
+
+async def test_a_snapshot_that_is_damaged_on_disk_is_not_served(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    api.write(manifest("other", a("www", "192.0.2.2")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: cached(tmp_path) == 2, "both zones in the cache")
+    damage(tmp_path)
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        assert await data(server, "www.shop.example") == "SERVFAIL"
+        assert await data(server, "www.other.example") == ["192.0.2.2"]
+
+
+async def test_pages_that_no_snapshot_needs_are_removed(api: HostedApi, tmp_path: Path) -> None:
+    async with following(api, cache_dir=tmp_path) as server:
+        for serial in range(1, 6):
+            api.write(manifest("shop", a("www", f"192.0.2.{serial}"), serial=serial))
+            await becomes(server, "www.shop.example", [f"192.0.2.{serial}"])
+        await until(lambda: len(list(tmp_path.glob("*.page"))) == 1, "one page left")
+
+
+async def test_readiness_says_how_old_the_zones_are(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        assert (await readiness(server.http_port))[1]["message"] == "serving 1 zones"
+        await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
+    await asyncio.to_thread(SnapshotCache(tmp_path).note_contact, 1_700_000_000.0)
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        status, body = await readiness(server.http_port)
+        assert status == 200
+        assert "the API server has not been heard of since" in str(body["message"])
+        metrics = await fetch(server.http_port, "metrics")
+        (line,) = [line for line in metrics.splitlines() if line.startswith("dns_api_server_snapshot_age_seconds ")]
+        assert float(line.split()[1]) > 1_000_000
+
+
+async def readiness(port: int | None) -> tuple[int, dict[str, object]]:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/readyz") as response:
+        return response.status, await response.json()
+
+
+async def fetch(port: int | None, path: str) -> str:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/{path}") as response:
+        return await response.text()
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        CacheError, match=r"cannot use .*file.* as cache directory: .*make it writable or choose another"
+    ):
+        SnapshotCache(tmp_path / "file").open()
+
+
+def test_a_folder_has_one_server_at_a_time(tmp_path: Path) -> None:
+    first, second = SnapshotCache(tmp_path), SnapshotCache(tmp_path)
+    first.open()
+    with pytest.raises(CacheError, match="in use by another server"):
+        second.open()
+    first.close()
+    second.open()
+    second.close()
