@@ -36,6 +36,7 @@ class DelayQueue(Generic[K]):
         self._heap: list[tuple[float, int, K]] = []
         self._sequence = count()
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_due = math.inf
         self._failures: dict[K, int] = {}
 
     def __len__(self) -> int:
@@ -107,13 +108,14 @@ class DelayQueue(Generic[K]):
     def _arm(self) -> None:
         """Keep one timer for the earliest delay."""
         due = self._heap[0][0]
-        if self._timer is None or due < self._timer.when():
+        # The time is kept here: for a time that has come already uvloop returns a handle that cannot tell it.
+        if due < self._timer_due:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = asyncio.get_running_loop().call_at(due, self._fire)
+            self._timer, self._timer_due = asyncio.get_running_loop().call_at(due, self._fire), due
 
     def _fire(self) -> None:
-        self._timer = None
+        self._timer, self._timer_due = None, math.inf
         now = asyncio.get_running_loop().time()
         while self._heap and self._heap[0][0] <= now:
             due, _, key = heapq.heappop(self._heap)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -212,3 +213,13 @@ def test_work_never_overlaps_and_no_addition_is_lost(steps: list[tuple[str, str,
 
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         runner.run(scenario())
+
+
+def test_a_delay_that_is_over_when_it_is_set_does_not_break_the_next_one_under_uvloop() -> None:
+    async def play() -> str:
+        queue: DelayQueue[str] = DelayQueue()
+        queue.add_after("passed", 1e-9)
+        queue.add_after("sooner", 1e-10)
+        return await queue.get()
+
+    assert uvloop.run(play()) in {"passed", "sooner"}
