@@ -99,7 +99,7 @@ class Responder:
         over_tcp: bool,
         extended_rcode: int = 0,
     ) -> bytes:
-        variant = packet[2] & RD
+        variant = _recursion_desired(packet)
         opt = b""
         if edns is not None:
             variant |= EDNS
@@ -154,7 +154,12 @@ COMPUTED_TYPES: Final = frozenset({*_TYPE_REJECTIONS, rdtype.ANY})
 
 def _header_only(packet: bytes, rcode: Rcode) -> bytes:
     """Return a reply without sections, for a query whose question cannot be read."""
-    return packet[:2] + bytes((0x80 | packet[2] & 0x79, rcode)) + bytes(8)
+    return packet[:2] + bytes((0x80 | packet[2] & 0x78 | _recursion_desired(packet), rcode)) + bytes(8)
+
+
+def _recursion_desired(packet: bytes) -> int:
+    """Return the RD bit to copy: it has a meaning in queries only (RFC 8906 section 8.1.4)."""
+    return packet[2] & RD if opcode(packet) == QUERY else 0
 
 
 def _size(rrset: RRset) -> tuple[int, int]:

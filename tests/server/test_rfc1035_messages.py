@@ -85,6 +85,15 @@ def test_another_opcode_needs_no_question(target: Target) -> None:
     assert reply[4:] == bytes(8)
 
 
+@pytest.mark.parametrize("question", [b"", GOOD])
+def test_flags_mean_nothing_to_another_opcode(question: bytes, target: Target) -> None:
+    """RFC 8906: RD, too, is defined for queries only."""
+    reply = target.exchange(packet(question, flags=15 << 11 | 0x07F0, counts=(1 if question else 0, 0, 0, 0)))
+    assert reply is not None
+    assert reply[2:4] == struct.pack("!H", 0x8000 | 15 << 11 | dns.rcode.NOTIMP)
+    assert reply[6:12] == bytes(6)
+
+
 def test_a_notify_from_a_stranger_is_refused(target: Target) -> None:
     query = dns.message.make_query("ent.test.", "SOA", flags=0)
     query.set_opcode(dns.opcode.NOTIFY)
