@@ -82,6 +82,8 @@ def hold(matcher: Matcher, packet: bytes, over_tcp: bool) -> None:
     assert reply[:2] == packet[:2]
     assert reply[2] & 0xF8 == packet[2] & 0x78 | 0x80
     assert len(reply) <= (TCP_LIMIT_BYTES if over_tcp else 1232)
+    if packet[2] & 0x78:
+        return  # another opcode: what comes back need not be one of its messages
     try:
         dns.message.from_wire(reply)
     except dns.exception.DNSException as error:
