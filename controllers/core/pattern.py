@@ -10,7 +10,7 @@ from typing import Any, Final
 import re2
 
 PATTERN_LIMIT_CHARS: Final = 512
-PATTERN_MEMORY_BYTES: Final = 128 * 1024
+PATTERN_MEMORY_BYTES: Final = 64 * 1024
 
 
 class PatternError(ValueError):

@@ -7,7 +7,7 @@ that does not need it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
 from controllers.api.reason import RECORD_SET_REASONS, ZONE_REASONS
@@ -52,12 +52,11 @@ def validate_zone_unit(new: Manifest, old: Manifest | None, storage: Storage) ->
         faults += _judge_object_name(new)
     else:
         faults += judge_immutable(spec, before, IMMUTABLE)
-    items = list(spec.child("recordSets").items())
-    known = {_key(item): item for item in before.child("recordSets").items()}
-    for item in items:
-        faults += _judge_item(item, known.get(_key(item)), contract)
-    faults += judge_duplicates(items, _key, "RecordSet")
-    faults += judge_duplicates(items, _identity, "combination of name and type in a zone")
+    items, known = spec.child("recordSets"), _by_key(before.child("recordSets"))
+    for item in _changed(items, known):
+        faults += _judge_item(item, known.get(_key(item.value)), contract)
+    faults += _judge_repeated(items, _key, "RecordSet")
+    faults += _judge_repeated(items, _identity, "combination of name and type in a zone")
     return faults
 
 
@@ -80,14 +79,11 @@ def validate_zone_unit_status(new: Manifest, old: Manifest | None, storage: Stor
         faults += judge_conditions(zone.child("conditions"), ZONE_REASONS, on_zone)
         faults += judge_name_servers(zone.child("nameServers"))
         faults += _judge_provider_data(zone, before.child("zone"), storage, Target.ZONE)
-    known = {_key(item): item for item in before.child("recordSets").items()}
-    items = list(status.child("recordSets").items())
-    for item in items:
-        was = known.get(_key(item), Field(item.path, None))
-        if item.value != was.value:
-            faults += judge_conditions(item.child("conditions"), RECORD_SET_REASONS, on_item)
-            faults += _judge_provider_data(item, was, storage, Target.RECORD_SET)
-    faults += judge_duplicates(items, _key, "RecordSet")
+    items, known = status.child("recordSets"), _by_key(before.child("recordSets"))
+    for item in _changed(items, known):
+        faults += judge_conditions(item.child("conditions"), RECORD_SET_REASONS, on_item)
+        faults += _judge_provider_data(item, Field(item.path, known.get(_key(item.value))), storage, Target.RECORD_SET)
+    faults += _judge_repeated(items, _key, "RecordSet")
     faults += _judge_state(status.at("provider.state"))
     return faults
 
@@ -150,9 +146,29 @@ def _judge_object_name(new: Manifest) -> Iterator[Fault]:
         yield namespace.fault(f'"{ref.child("namespace").text}", the namespace of the zone')
 
 
-def _judge_item(item: Field, before: Field | None, contract: Contract | None) -> Iterator[Fault]:
+def _by_key(items: Field) -> dict[Hashable, Any]:
+    """The raw items of a list by their RecordSet."""
+    return {_key(each): each for each in items.value} if isinstance(items.value, list) else {}
+
+
+def _changed(items: Field, known: Mapping[Hashable, Any]) -> Iterator[Field]:
+    """Yield the items that are not what they were."""
+    for index, each in enumerate(items.value if isinstance(items.value, list) else ()):
+        if known.get(_key(each)) != each:
+            yield Field(f"{items.path}[{index}]", each)
+
+
+def _judge_repeated(items: Field, identity: Callable[[Any], Hashable | None], what: str) -> Iterator[Fault]:
+    """Object to items whose identity stood before; in the usual case, without any, it only counts."""
+    found = [identity(each) for each in items.value] if isinstance(items.value, list) else []
+    if len(set(found)) < len(found):
+        yield from judge_duplicates(list(items.items()), lambda item: identity(item.value), what)
+
+
+def _judge_item(item: Field, was: Any, contract: Contract | None) -> Iterator[Fault]:
     """Object to an item that is new or says something else of its records than it did."""
-    if before is not None and _content(item) == _content(before):
+    before = Field(item.path, was)
+    if before.present and _content(item) == _content(before):
         return
     yield from require_object_name(item.child("recordSetNamespace"))
     yield from require_object_name(item.child("recordSetName"))
@@ -166,7 +182,7 @@ def _judge_item(item: Field, before: Field | None, contract: Contract | None) ->
         yield from require_integer(item.child("ttl"), 1, TTL_MAX_S)
     yield from judge_body(item, lambda _: Switch.UNKNOWN)
     for payload in Target.RECORD_SET.payloads:
-        if contract and (before is None or item.child(payload).value != before.child(payload).value):
+        if contract and item.child(payload).value != before.child(payload).value:
             yield from contract.judge_payload(Target.RECORD_SET, payload, item)
 
 
@@ -187,11 +203,18 @@ def _judge_state(state: Field) -> Iterator[Fault]:
         yield from require_object(state, "an object")
 
 
-def _key(item: Field) -> Hashable | None:
-    namespace, name = item.child("recordSetNamespace").text, item.child("recordSetName").text
-    return (namespace, name) if namespace and name else None
+def _key(item: Any) -> Hashable | None:
+    """The RecordSet that a raw item stands for."""
+    return _pair(item, "recordSetNamespace", "recordSetName")
 
 
-def _identity(item: Field) -> Hashable | None:
-    name, kind = item.child("name").text, item.child("type").text
-    return (name, kind) if name and kind else None
+def _identity(item: Any) -> Hashable | None:
+    """The records that a raw item stands for."""
+    return _pair(item, "name", "type")
+
+
+def _pair(item: Any, first: str, second: str) -> Hashable | None:
+    if not isinstance(item, dict):
+        return None
+    one, other = item.get(first), item.get(second)
+    return (one, other) if isinstance(one, str) and isinstance(other, str) and one and other else None

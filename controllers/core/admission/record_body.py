@@ -101,8 +101,9 @@ def _judge_addresses(
     if faults or required is Switch.OFF:
         return
     items = list(addresses.items())
-    yield from (item.fault(allowed) for item in items if parse(item) is None)
-    yield from judge_duplicates(items, parse, "address")
+    parsed = {item.path: parse(item) for item in items}
+    yield from (item.fault(allowed) for item in items if parsed[item.path] is None)
+    yield from judge_duplicates(items, lambda item: parsed[item.path], "address")
 
 
 def _judge_txt(record: Field, switches: Switches) -> Iterator[Fault]:

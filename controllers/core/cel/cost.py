@@ -21,6 +21,8 @@ LOOP_LIMIT: Final = 10_000
 _NODE: Final = 150
 _CALL_INTO_PYTHON: Final = 3_000
 _NUMBER_OCTETS: Final = 32
+_PATTERN: Final = 5_000
+_INSTRUCTION: Final = 400
 
 
 class CostError(ValueError):
@@ -99,7 +101,7 @@ def _matches(node: Call, scope: Scope) -> Estimate:
         size = Pattern(pattern).size
     except PatternError as error:
         raise CostError(f"the pattern of matches is refused: {error}") from error
-    return Estimate(_NODE * 4 + text.steps + size * (300 + text.result.octets), SCALAR)
+    return Estimate(_NODE + text.steps + _PATTERN + size * (_INSTRUCTION + text.result.octets), SCALAR)
 
 
 def _literal(node: Node) -> str | None:

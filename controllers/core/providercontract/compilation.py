@@ -66,13 +66,19 @@ def compile_version(version: Field, label: str) -> Compilation:
     found.withdrawal_schema = _schema(version.at(f"recordWithdrawal.schemas.{STATUS_DATA}"), found.faults)
     for target in Target:
         contract = version.child(target.value)
-        environment = claim_environment(target, _payload_schemas(target, found))
-        found.books[target] = _book(contract, label, environment, CLAIM_VALIDATIONS, found.faults)
+        if _has_expressions(contract):
+            environment = claim_environment(target, _payload_schemas(target, found))
+            found.books[target] = _book(contract, label, environment, CLAIM_VALIDATIONS, found.faults)
         if conversion := _conversion(contract.child("conversion"), target, found):
             found.conversions[target] = conversion
-    pairs = pair_environment(_payload_schemas(Target.RECORD_SET, found))
-    found.pairs = _book(version.child("zoneUnit"), label, pairs, PAIR_VALIDATIONS, found.faults)
+    if _has_expressions(version.child("zoneUnit")):
+        pairs = pair_environment(_payload_schemas(Target.RECORD_SET, found))
+        found.pairs = _book(version.child("zoneUnit"), label, pairs, PAIR_VALIDATIONS, found.faults)
     return found
+
+
+def _has_expressions(contract: Field) -> bool:
+    return contract.child("validationRules").present or contract.child("disableValidations").present
 
 
 def _schema(holder: Field, faults: list[Fault]) -> PayloadSchema | None:

@@ -37,14 +37,13 @@ class Contract:
         return f"{self.provider}/{self.version.name}"
 
     @property
-    def pairs(self) -> RuleBook:
-        """Rules and toggles over two record sets of one owner name."""
-        assert self._parts.pairs is not None, "compiling always makes one"
+    def pairs(self) -> RuleBook | None:
+        """Rules and toggles over two record sets of one owner name, None when there are none."""
         return self._parts.pairs
 
-    def book(self, target: Target) -> RuleBook:
-        """Return the rules and toggles over a kind of claim."""
-        return self._parts.books[target]
+    def book(self, target: Target) -> RuleBook | None:
+        """Return the rules and toggles over a kind of claim, None when there are none."""
+        return self._parts.books.get(target)
 
     def conversion(self, target: Target) -> CelConversion | None:
         """Return the expression that converts a kind's payloads to the storage version, when the version has one."""

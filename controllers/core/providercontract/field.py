@@ -1,13 +1,14 @@
 """`Field`: one place in a raw manifest, with its path, and the checks that hold for fields of any kind.
 
-A null counts as absent, as it does in the Kubernetes API. Checks are generators of faults, so that callers chain them
+Manifests are what a JSON parser gives: dicts, lists, texts, numbers. A null counts as absent, as it does in the Kubernetes
+API. Checks are generators of faults, so that callers chain them
 in the order in which a person should read them. Knows no resource type.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,7 +38,7 @@ class Field:
     def child(self, name: str) -> Field:
         """Return the field `name` below this one, absent when this one is no object."""
         path = f"{self.path}.{name}" if self.path else name
-        return Field(path, self.value.get(name) if isinstance(self.value, Mapping) else None)
+        return Field(path, self.value.get(name) if isinstance(self.value, dict) else None)
 
     def at(self, dotted: str) -> Field:
         """Return the field at a dotted path below this one."""
@@ -48,13 +49,11 @@ class Field:
 
     def names(self) -> list[str]:
         """Return the names of the fields below this one that are present."""
-        return (
-            [key for key, value in self.value.items() if value is not None] if isinstance(self.value, Mapping) else []
-        )
+        return [key for key, value in self.value.items() if value is not None] if isinstance(self.value, dict) else []
 
     def items(self) -> Iterator[Field]:
         """Yield the items of a list, nothing for anything else."""
-        if isinstance(self.value, list | tuple):
+        if isinstance(self.value, list):
             for index, value in enumerate(self.value):
                 yield Field(f"{self.path}[{index}]", value)
 
@@ -71,7 +70,7 @@ class Field:
     @property
     def size(self) -> int:
         """How many items a list has, 0 for anything else."""
-        return len(self.value) if isinstance(self.value, list | tuple) else 0
+        return len(self.value) if isinstance(self.value, list) else 0
 
     def fault(self, allowed: str, reason: FaultReason = FaultReason.INVALID) -> Fault:
         """Return the fault that this field's value is not what is allowed."""
@@ -82,7 +81,7 @@ def require_object(field: Field, allowed: str) -> Iterator[Fault]:
     """Object to a field that is absent or no JSON object."""
     if not field.present:
         yield field.fault(allowed, FaultReason.REQUIRED)
-    elif not isinstance(field.value, Mapping):
+    elif not isinstance(field.value, dict):
         yield field.fault(allowed, FaultReason.TYPE_INVALID)
 
 
@@ -98,7 +97,7 @@ def require_list(field: Field, allowed: str, limit_items: int) -> Iterator[Fault
     """Object to a field that is absent, no list, an empty one or one of more than `limit_items`."""
     if not field.present or field.value == []:
         yield field.fault(allowed, FaultReason.REQUIRED)
-    elif not isinstance(field.value, list | tuple):
+    elif not isinstance(field.value, list):
         yield field.fault(allowed, FaultReason.TYPE_INVALID)
     elif field.size > limit_items:
         yield field.fault(f"at most {limit_items} items", FaultReason.TOO_MANY)

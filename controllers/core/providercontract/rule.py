@@ -48,10 +48,8 @@ class RuleBook:
     rules: tuple[Rule, ...] = ()
     toggles: tuple[Toggle, ...] = ()
 
-    def admit(self, variables: Mapping[str, object]) -> Values | Fault | None:
-        """Return what the expressions read, None when there is none to read it, or the fault that a claim is too large."""
-        if not self.rules and not self.toggles:
-            return None
+    def admit(self, variables: Mapping[str, object]) -> Values | Fault:
+        """Return what the expressions read, or the fault that a claim is too large for them."""
         values = self.environment.admit(variables)
         if isinstance(values, Failure):
             return Fault(

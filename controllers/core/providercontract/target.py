@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Final
 
 from controllers.api.reason import RECORD_SET_REASONS, ZONE_REASONS
@@ -35,9 +36,9 @@ class Target(Enum):
         """Core condition reasons by type and status, None when the version cannot add to them."""
         return _REASONS.get(self)
 
-    def spec_schema(self) -> dict[str, Any]:
+    def spec_schema(self) -> Mapping[str, Any]:
         """Return the schema of the kind's spec with every constraint of its type."""
-        return structural_schema(_SPECS[self], strict=True)
+        return _spec_schema(self)
 
 
 STATUS_DATA: Final = "statusProviderData"
@@ -56,6 +57,12 @@ _SPECS: Final[Mapping[Target, type[Model]]] = {
 _REASONS: Final = {Target.ZONE: ZONE_REASONS, Target.RECORD_SET: RECORD_SET_REASONS}
 
 
-def item_schema() -> dict[str, Any]:
+@cache
+def _spec_schema(target: Target) -> dict[str, Any]:
+    return structural_schema(_SPECS[target], strict=True)
+
+
+@cache
+def item_schema() -> Mapping[str, Any]:
     """Return the schema of a record set in a ledger."""
     return structural_schema(UnitRecordSet, strict=True)

@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], set[tuple[str, str]]]] = [
     ("A: addresses not empty", "A", {"spec.a.addresses": []}, {("spec.a.addresses", "REQUIRED")}),
     ("A: IPv4", "A", {"spec.a.addresses": ["2001:db8::1"]}, {("spec.a.addresses[0]", "INVALID")}),
     ("A: dotted decimal", "A", {"spec.a.addresses": ["192.0.2.01"]}, {("spec.a.addresses[0]", "INVALID")}),
-    ("A: an item of another type", "A", {"spec.a.addresses": [7]}, {("spec.a.addresses[0]", "INVALID")}),
+    ("A: an item of another type", "A", {"spec.a.addresses": [{}]}, {("spec.a.addresses[0]", "INVALID")}),
     ("A: duplicate", "A", {"spec.a.addresses": ["192.0.2.1"] * 2}, {("spec.a.addresses[1]", "DUPLICATE")}),
     ("AAAA: require addresses", "AAAA", {"spec.aaaa": {}}, {("spec.aaaa.addresses", "REQUIRED")}),
     ("AAAA: IPv6", "AAAA", {"spec.aaaa.addresses": ["192.0.2.1"]}, {("spec.aaaa.addresses[0]", "INVALID")}),
