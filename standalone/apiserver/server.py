@@ -26,6 +26,7 @@ from standalone.apiserver.cleanup.namespace import NamespaceCleaner
 from standalone.apiserver.endpoint import LIMIT_BODY_BYTES, Endpoint
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.registry import Registry
+from standalone.store.limits import DEFAULT_LIMITS, Limits
 from standalone.store.store import Store
 
 SHUTDOWN_TIMEOUT_S = 2.0
@@ -38,10 +39,11 @@ class ListenError(OSError):
 class ApiServer:
     """A Kubernetes API on a data directory. Also an asynchronous context manager that starts and stops it."""
 
-    def __init__(self, data_dir: Path, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, data_dir: Path, host: str = "127.0.0.1", port: int = 0, limits: Limits = DEFAULT_LIMITS) -> None:
         self._data_dir = data_dir
         self._host = host
         self._port = port
+        self._limits = limits
         self._admission = Admission()
         self._store: Store | None = None
         self._endpoint: Endpoint | None = None
@@ -50,7 +52,7 @@ class ApiServer:
 
     async def start(self) -> None:
         """Load the data and listen. Raises DataDirError or ListenError; then nothing is left running."""
-        store = self._store = await Store.open(self._data_dir)
+        store = self._store = await Store.open(self._data_dir, self._limits)
         try:
             definitions = [record.object() for record in store.records(*CUSTOM_RESOURCE_DEFINITION.storage_key)]
             api = Api(store, Registry(definitions), self._admission)

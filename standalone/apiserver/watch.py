@@ -43,7 +43,7 @@ class Watch:
     missed: list[Event]
     subscription: Subscription
     version: int
-    bookmark_interval_s: float = BOOKMARK_INTERVAL_S
+    """Everything up to it has been taken for sending."""
 
     def close(self) -> None:
         self.api.store.unsubscribe(*self.target.resource.storage_key, self.subscription)
@@ -53,24 +53,25 @@ class Watch:
         ends_at = time.monotonic() + self.options.timeout_s if self.options.timeout_s else None
         if chunk := self._beginning():
             yield chunk
-        bookmark_at = time.monotonic() + self.bookmark_interval_s
+        bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
         while not self.subscription.closed:
             now = time.monotonic()
             if ends_at is not None and now >= ends_at:
                 return
             events = await self.subscription.take(min(bookmark_at, ends_at or bookmark_at) - now)
+            self.version = self.api.store.version
             if chunk := self._frames(events):
                 yield chunk
             if time.monotonic() >= bookmark_at:
-                bookmark_at = time.monotonic() + self.bookmark_interval_s
+                bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
                 if self.options.allow_bookmarks and not self.subscription.closed:
-                    yield self._bookmark(self.api.store.version)
+                    yield self._bookmark()
 
     def _beginning(self) -> bytes:
         resource = self.target.resource
         frames = [_frame("ADDED", encode_object(resource, record, self.form)) for record in self.initial]
         if self.options.send_initial_events and self.options.allow_bookmarks:
-            frames.append(self._bookmark(self.version, {INITIAL_EVENTS_END: "true"}))
+            frames.append(self._bookmark({INITIAL_EVENTS_END: "true"}))
         frames.append(self._frames(self.missed))
         self.initial, self.missed = [], []
         return b"".join(frames)
@@ -91,9 +92,9 @@ class Watch:
             self.api.frames.put(shared_by, frame)
         return frame
 
-    def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+    def _bookmark(self, annotations: dict[str, str] | None = None) -> bytes:
         resource = self.target.resource
-        metadata: JsonObject = {"resourceVersion": str(version), "creationTimestamp": None}
+        metadata: JsonObject = {"resourceVersion": str(self.version), "creationTimestamp": None}
         if annotations:
             metadata["annotations"] = annotations
         obj = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}

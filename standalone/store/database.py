@@ -15,6 +15,7 @@ from standalone.store.record import Event, EventType, Key, Record, decode
 
 FORMAT_VERSION = 1
 FILE_NAME = "objects.sqlite"
+LOCK_TIMEOUT_S = 1.0  # this process alone uses the file; only a person with sqlite3 can be in the way
 APPLICATION_ID = 0x646E7361  # "dnsa": tells our files from any other SQLite file
 
 _SCHEMA = """
@@ -75,7 +76,7 @@ class Database:
         """Open or create the file. Raises DataDirUnusableError or DataDirVersionError."""
         path = directory / FILE_NAME
         try:
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(path, LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(connection, path)
             except BaseException:

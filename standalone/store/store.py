@@ -17,16 +17,12 @@ from standalone.store.committer import Committer
 from standalone.store.database import Database
 from standalone.store.directory import DataDir
 from standalone.store.failure import CommitError, ObjectTooLargeError
+from standalone.store.limits import DEFAULT_LIMITS, Limits
 from standalone.store.lock import KeyLocks
 from standalone.store.record import Event, EventType, Key, Record, encode_at
 from standalone.store.subscription import Subscription
 from standalone.store.table import Table
 from standalone.store.window import Window
-
-LIMIT_OBJECT_BYTES = 1_572_864  # etcd's default request limit, 1.5 MiB
-WINDOW_MAX_EVENTS = 20_000
-WINDOW_LIMIT_BYTES = 24 * 1024 * 1024
-COMPACT_EVERY_EVENTS = 2_000
 
 Listener = Callable[[Event], None]
 
@@ -34,7 +30,7 @@ Listener = Callable[[Event], None]
 class Store:
     """All objects of the API. Make one with `open`, end it with `close`."""
 
-    def __init__(self, directory: DataDir, database: Database, window: Window) -> None:
+    def __init__(self, directory: DataDir, database: Database, window: Window, limits: Limits) -> None:
         self.version = window.horizon
         """The version of the last change that readers can see."""
         self.writes: Counter[tuple[str, str]] = Counter()
@@ -42,6 +38,7 @@ class Store:
         self._directory = directory
         self._database = database
         self._window = window
+        self._limits = limits
         self._tables: defaultdict[tuple[str, str], Table] = defaultdict(Table)
         self._owned: defaultdict[str, set[Key]] = defaultdict(set)
         self._locks = KeyLocks()
@@ -56,15 +53,13 @@ class Store:
     async def open(
         cls,
         path: Path,
-        *,
-        window_max_events: int = WINDOW_MAX_EVENTS,
-        window_limit_bytes: int = WINDOW_LIMIT_BYTES,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> Store:
         """Take the data directory and load every object. Raises a DataDirError with what to do about it."""
         directory = DataDir.open(path)
         try:
             database = Database.open(path)
-            store = cls(directory, database, Window(database.horizon(), window_max_events, window_limit_bytes))
+            store = cls(directory, database, Window(database.horizon(), limits), limits)
             store._load()
         except BaseException:
             directory.close()
@@ -139,8 +134,8 @@ class Store:
         """
         previous = self.get(key)
         record = encode_at(key, self._next_version, obj)
-        if len(record.body) > LIMIT_OBJECT_BYTES:
-            raise ObjectTooLargeError(len(record.body), LIMIT_OBJECT_BYTES)
+        if len(record.body) > self._limits.object_bytes:
+            raise ObjectTooLargeError(len(record.body), self._limits.object_bytes)
         event_type = EventType.ADDED if previous is None else EventType.MODIFIED
         return await self._submit(Event(event_type, record, previous))
 
@@ -214,7 +209,7 @@ class Store:
                 waiter.set_result(event.record)
             else:
                 waiter.set_exception(failure)
-        if self._since_compaction >= COMPACT_EVERY_EVENTS:
+        if self._since_compaction >= self._limits.compact_every_events:
             self._since_compaction = 0
             self._committer.compact(self._window.horizon)
 

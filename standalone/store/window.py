@@ -9,16 +9,16 @@ from collections import deque
 from collections.abc import Iterator
 
 from standalone.store.failure import VersionTooOldError
+from standalone.store.limits import Limits
 from standalone.store.record import Event
 
 
 class Window:
     """Events above `horizon`, oldest first. Everything at or below it is unknown."""
 
-    def __init__(self, horizon: int, max_events: int, limit_bytes: int) -> None:
+    def __init__(self, horizon: int, limits: Limits) -> None:
         self.horizon = horizon
-        self._max_events = max_events
-        self._limit_bytes = limit_bytes
+        self._limits = limits
         self._events: deque[Event] = deque()
         self._bytes = 0
 
@@ -26,7 +26,7 @@ class Window:
         """Add the newest event and forget what no longer fits."""
         self._events.append(event)
         self._bytes += event.size_bytes
-        while len(self._events) > self._max_events or (self._bytes > self._limit_bytes and len(self._events) > 1):
+        while len(self._events) > self._limits.history_events or self._bytes > self._limits.history_bytes:
             oldest = self._events.popleft()
             self._bytes -= oldest.size_bytes
             self.horizon = oldest.version

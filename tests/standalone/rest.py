@@ -64,6 +64,14 @@ class Stream:
         found = [await self.next() for _ in range(count)]
         return [(event_type, obj["metadata"]["name"]) for event_type, obj in found]
 
+    async def count(self) -> int:
+        """Read to the end of the stream and count its events."""
+        count = 0
+        async with asyncio.timeout(TIMEOUT_S):
+            while await self._response.content.readline():
+                count += 1
+        return count
+
     async def ended(self) -> None:
         """Wait for the server to end the stream; fails when it says anything more."""
         assert await asyncio.wait_for(self._response.content.readline(), TIMEOUT_S) == b""

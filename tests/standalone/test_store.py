@@ -1,0 +1,166 @@
+"""The store itself: commits that fail, writers that are cancelled, lists as of earlier versions."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from standalone.store.database import FILE_NAME
+from standalone.store.failure import CommitError, ObjectTooLargeError, VersionTooOldError
+from standalone.store.limits import Limits
+from standalone.store.record import Event, EventType, Key
+from standalone.store.store import Store
+
+KEY = Key("", "things", "default", "one")
+
+
+def make(name: str = "one", **more: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": name, "uid": f"uid-{name}"}, **more}
+
+
+async def put(store: Store, key: Key, **more: Any) -> int:
+    async with store.locked(key):
+        return (await store.put(key, make(key.name, **more))).version
+
+
+async def remove(store: Store, key: Key) -> int:
+    async with store.locked(key) as record:
+        assert record is not None
+        return (await store.remove(key, record.object())).version
+
+
+async def test_a_failed_commit_changes_nothing(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await put(store, KEY, count=1)
+    seen: list[Event] = []
+    store.listen(seen.append)
+    version = store.version
+    in_the_way = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    in_the_way.execute("BEGIN IMMEDIATE")
+    with pytest.raises(CommitError, match="could not be written to disk: database is locked"):
+        await put(store, KEY, count=2)
+    in_the_way.execute("ROLLBACK")
+    in_the_way.close()
+    record = store.get(KEY)
+    assert record is not None
+    assert (record.object()["count"], store.version, seen) == (1, version, [])
+    assert await put(store, KEY, count=3) > version
+    await store.close()
+
+
+async def test_a_cancelled_writer_holds_its_key_until_the_write_is_settled(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    in_the_way = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    in_the_way.execute("BEGIN IMMEDIATE")
+    writer = asyncio.create_task(put(store, KEY, count=1))
+    await asyncio.sleep(0)
+    writer.cancel()
+    follower = asyncio.create_task(put(store, KEY, count=2))
+    in_the_way.execute("ROLLBACK")
+    in_the_way.close()
+    with pytest.raises(asyncio.CancelledError):
+        await writer
+    await follower
+    events, subscription = store.subscribe("", "things", "", 1)
+    assert [(event.type, event.record.object()["count"]) for event in events] == [
+        (EventType.ADDED, 1),
+        (EventType.MODIFIED, 2),
+    ]
+    assert events[1].previous is events[0].record
+    store.unsubscribe("", "things", subscription)
+    await store.close()
+
+
+async def test_an_object_over_the_limit_is_refused(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path, Limits(object_bytes=1000))
+    with pytest.raises(ObjectTooLargeError) as refused:
+        await put(store, KEY, filler="x" * 1000)
+    assert refused.value.limit_bytes == 1000
+    assert store.get(KEY) is None
+    await store.close()
+
+
+async def test_writers_of_one_key_take_turns(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await put(store, KEY, count=0)
+
+    async def increment() -> None:
+        async with store.locked(KEY) as record:
+            assert record is not None
+            obj = record.object()
+            await asyncio.sleep(0)
+            await store.put(KEY, obj | {"count": obj["count"] + 1})
+
+    await asyncio.gather(*(increment() for _ in range(50)))
+    record = store.get(KEY)
+    assert record is not None
+    assert record.object()["count"] == 50
+    await store.close()
+
+
+async def test_settled_waits_for_what_was_submitted(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    writes = [asyncio.create_task(put(store, KEY._replace(name=f"n{number}"))) for number in range(10)]
+    await asyncio.sleep(0)
+    await store.settled()
+    assert len(store.records("", "things")) == 10
+    await asyncio.gather(*writes)
+    await store.close()
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+STEPS = st.lists(st.tuples(st.sampled_from(["put", "remove", "reopen"]), NAMES), max_size=40)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, kept_events=st.integers(1, 50))
+async def test_every_kept_version_can_be_listed_and_resumed_from(
+    steps: list[tuple[str, str]], kept_events: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The history agrees with a plain record of all states, through restarts and compaction."""
+    path = tmp_path_factory.mktemp("store")
+    limits = Limits(history_events=kept_events, compact_every_events=5)
+    store = await Store.open(path, limits)
+    state: dict[str, int] = {}
+    states = {store.version: dict(state)}
+    for count, (step, name) in enumerate(steps):
+        key = KEY._replace(name=name)
+        if step == "reopen":
+            await store.close()
+            store = await Store.open(path, limits)
+        elif step == "put":
+            state[name] = count
+            states[await put(store, key, count=count)] = dict(state)
+        elif name in state:
+            del state[name]
+            states[await remove(store, key)] = dict(state)
+    newest = max(states)
+    forgotten: list[int] = []
+    assert store.version == newest
+    for version, expected in states.items():
+        try:
+            listed = store.records_at("", "things", "", version)
+        except VersionTooOldError:
+            forgotten.append(version)
+            continue
+        missed, subscription = store.subscribe("", "things", "default", version)
+        assert {record.key.name: record.object()["count"] for record in listed} == expected
+        assert [event.version for event in missed] == sorted(later for later in states if later > version)
+        replayed = dict(expected)
+        for event in missed:
+            before = event.previous.object()["count"] if event.previous else None
+            assert replayed.get(event.record.key.name) == before
+            if event.type is EventType.DELETED:
+                del replayed[event.record.key.name]
+            else:
+                replayed[event.record.key.name] = event.record.object()["count"]
+        assert replayed == state
+        store.unsubscribe("", "things", subscription)
+    assert all(version < newest - kept_events for version in forgotten)
+    await store.close()
