@@ -74,7 +74,7 @@ class NameServer:
     async def start(self) -> None:
         """Take the addresses, load what there is to load, then answer.
 
-        Raises ListenError, CacheError, and ZoneFileError or UnservableZoneError when a master file is broken; nothing is left
+        Raises ListenError, CacheError, and ZoneFileError or UnservableError when a master file is broken; nothing is left
         open then.
         """
         try:
@@ -82,7 +82,7 @@ class NameServer:
                 self._pairs.append(open_pair(address))
             if self._config.http is not None:
                 self._http = HealthServer(self, self._config.http)
-            self._zone_files.load()
+            await self._zone_files.load()
             if self._follower is not None:
                 await self._follower.load()
                 self._following = asyncio.create_task(self._follower.run())
@@ -114,9 +114,9 @@ class NameServer:
         if self._http is not None:
             await self._http.stop()
 
-    def reload(self) -> None:
-        """Read the master files again; one that is broken keeps its old zone."""
-        self._zone_files.reload()
+    async def reload(self) -> None:
+        """Read the master files again; one that is broken keeps its old zone. Queries are answered meanwhile."""
+        await self._zone_files.reload()
 
     def _make_follower(self) -> Follower | None:
         config = self._config

@@ -6,19 +6,23 @@ Owns SIGHUP (read the master files again), SIGTERM and SIGINT (answer what was a
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
 from typing import Any
 
+import structlog
 import uvloop
 
 from server.app import NameServer
 from server.config import ServerConfig
 from server.hosted.cache import CacheError
 from server.listen import ListenError
-from server.zone_files import UnservableZoneError
+from server.zone.judge import UnservableError
 from zonemodel.zonefile import ZoneFileError
+
+log = structlog.get_logger(__name__)
 
 
 def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
@@ -28,7 +32,7 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     """
     try:
         uvloop.run(_serve(config, ready_fd))
-    except (CacheError, ListenError, ZoneFileError, UnservableZoneError) as error:
+    except (CacheError, ListenError, ZoneFileError, UnservableError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
@@ -41,15 +45,30 @@ async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_end.set)
     await server.start()
-    loop.add_signal_handler(signal.SIGHUP, server.reload)
-    if ready_fd is not None:
-        os.write(ready_fd, "".join(f"{address}\n" for address in server.addresses).encode())
-        os.close(ready_fd)
+    gc.collect()
+    gc.freeze()  # zones stay: walking them again and again would only delay replies
+    _announce(server, ready_fd)
     ending: asyncio.Future[Any] = asyncio.create_task(told_to_end.wait())
     try:
-        await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
+        async with asyncio.TaskGroup() as reloads:
+            loop.add_signal_handler(signal.SIGHUP, lambda: reloads.create_task(_reload(server)))
+            await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
+            loop.remove_signal_handler(signal.SIGHUP)
     finally:
         ending.cancel()
         await server.stop()
     if server.failed.done():
         server.failed.result()
+
+
+async def _reload(server: NameServer) -> None:
+    try:
+        await server.reload()
+    except Exception:  # the process edge: a fault in reading must not end the answering
+        log.exception("reading the master files again failed")
+
+
+def _announce(server: NameServer, ready_fd: int | None) -> None:
+    if ready_fd is not None:
+        os.write(ready_fd, "".join(f"{address}\n" for address in server.addresses).encode())
+        os.close(ready_fd)

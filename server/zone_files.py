@@ -5,22 +5,20 @@ Owns reading them, at the start and again on demand: a broken file at the start 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 
 import structlog
 
 from server.catalog import Catalog
 from server.config import ZoneFile
+from server.text import name_text
 from server.zone.compile import Zone, compile_zone
-from server.zone.judge import object_to_zone
+from server.zone.judge import UnservableError, judge_zone
 from zonemodel.name import WireName
 from zonemodel.zonefile import ZoneFileError, read_zone_file
 
 log = structlog.get_logger(__name__)
-
-
-class UnservableZoneError(ValueError):
-    """A master file that reads well and whose zone cannot be served; the message names file and record set."""
 
 
 class ZoneFiles:
@@ -30,30 +28,33 @@ class ZoneFiles:
         self._files = files
         self._catalog = catalog
         self._apexes: dict[ZoneFile, WireName] = {}
+        self._reloading = asyncio.Lock()
 
     @property
     def apexes(self) -> Collection[WireName]:
         """A live view of the apexes that master files have."""
         return self._apexes.values()
 
-    def load(self) -> None:
-        """Read and serve every file; raises ZoneFileError or UnservableZoneError for the first that is broken."""
+    async def load(self) -> None:
+        """Read and serve every file; raises ZoneFileError or UnservableError for the first that is broken."""
         for file in self._files:
-            self._serve(file, read_zone(file))
+            self._serve(file, await asyncio.to_thread(read_zone, file))
 
-    def reload(self) -> None:
+    async def reload(self) -> None:
         """Read every file again. A file that is broken now keeps its zone as it was, and the log says why."""
-        for file in self._files:
-            try:
-                zone = read_zone(file)
-            except (ZoneFileError, UnservableZoneError) as error:
-                log.error("master file is broken, the zone stays as it was", file=str(file.path), reason=str(error))
-                continue
-            self._serve(file, zone)
+        async with self._reloading:
+            for file in self._files:
+                try:
+                    self._serve(file, await asyncio.to_thread(read_zone, file))
+                except (ZoneFileError, UnservableError) as error:
+                    log.error("master file is broken, the zone stays as it was", file=str(file.path), reason=str(error))
         log.info("master files read again", files=len(self._files))
 
     def _serve(self, file: ZoneFile, zone: Zone) -> None:
         apex = zone.index.origin
+        for other, taken in self._apexes.items():
+            if other != file and taken == apex:
+                raise UnservableError(f"{file.path}: the zone {name_text(apex)} is served from {other.path} already")
         before = self._apexes.get(file)
         if before is not None and before != apex:
             self._catalog.remove(before)
@@ -62,10 +63,14 @@ class ZoneFiles:
 
 
 def read_zone(file: ZoneFile) -> Zone:
-    """Read, judge and compile one file; raises ZoneFileError or UnservableZoneError."""
-    data = read_zone_file(file.path, file.origin)
+    """Read, judge and compile one file; raises ZoneFileError or UnservableError."""
+    try:
+        data = read_zone_file(file.path, file.origin)
+        index = judge_zone(data)
+    except ZoneFileError:
+        raise
+    except ValueError as error:  # what no line of the file is to blame for
+        raise UnservableError(f"{file.path}: {error}") from error
     for warning in data.warnings:
         log.warning("master file was put right", reason=warning)
-    if objection := object_to_zone(data):
-        raise UnservableZoneError(f"{file.path}: {objection}")
-    return compile_zone(data)
+    return compile_zone(index)

@@ -25,8 +25,9 @@ from server.hosted.cache_writer import CacheWriter
 from server.hosted.content import Content
 from server.hosted.object import HOSTED_ZONES, Manifest, PageObject, decode
 from server.hosted.report import Report, Reporter
-from server.hosted.serving import Serving, UnservableError
+from server.hosted.serving import Serving
 from server.hosted.work import Work
+from server.zone.judge import UnservableError
 from zonemodel.hosted_zone import ServerState
 from zonemodel.name import Fqdn, WireName
 

@@ -14,17 +14,13 @@ from kube.object import ObjectKey
 from server.catalog import Catalog
 from server.hosted.content import Content, Head, LineDifference, SetKey, changes_between, line_difference, made_alike
 from server.zone.compile import Zone, compile_zone
-from server.zone.judge import object_to_changes, object_to_zone
+from server.zone.judge import UnservableError, judge_changes, judge_zone
 from server.zone.recompile import recompile
 from zonemodel.name import Fqdn, WireName, to_wire
 from zonemodel.rrset import RRset
 
 _INLINE_LINES: Final = 300
 """Record sets that are converted and compiled on the event loop; more of them go to a thread, so that queries are answered."""
-
-
-class UnservableError(ValueError):
-    """A snapshot whose digests are right and that cannot be served all the same; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,9 @@ class Serving:
         previous = self._by_domain.get(domain)
         try:
             zone = await _next_zone(previous, content)
-        except ValueError as error:
+        except UnservableError:
+            raise
+        except ValueError as error:  # a value without a wire form
             raise UnservableError(str(error)) from error
         if self._domains.get(key, domain) != domain:
             self.withdraw(key)
@@ -101,10 +99,7 @@ async def _next_zone(previous: Served | None, content: Content) -> Zone:
 
 
 def _whole(content: Content) -> Zone:
-    data = content.zone_data()
-    if objection := object_to_zone(data):
-        raise ValueError(objection)
-    return compile_zone(data)
+    return compile_zone(judge_zone(content.zone_data()))
 
 
 def _patched(zone: Zone, head: Head, difference: LineDifference) -> Zone:
@@ -115,6 +110,5 @@ def _patched(zone: Zone, head: Head, difference: LineDifference) -> Zone:
 
     changes = changes_between(head, difference, present)
     after = zone.index.with_changes(changes)
-    if objection := object_to_changes(after, changes):
-        raise ValueError(objection)
+    judge_changes(after, changes)
     return recompile(zone, after, changes)

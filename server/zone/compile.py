@@ -16,7 +16,6 @@ from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
 from server.zone.lookup import NXDOMAIN, Reply, resolve
 from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
 from zonemodel.name import WireName
-from zonemodel.rrset import ZoneData
 
 NODATA_ANSWER: Final = Answer(heads(AUTHORITATIVE, 0, 1, 0), b"", soa=True)
 NXDOMAIN_ANSWER: Final = Answer(heads(AUTHORITATIVE | NXDOMAIN, 0, 1, 0), b"", soa=True)
@@ -38,13 +37,8 @@ class Zone:
     dependencies: Dependencies
 
 
-def compile_zone(zone: ZoneData) -> Zone:
-    """Compile a zone that `judge` has no objection to."""
-    return compile_index(ZoneIndex.of(zone))
-
-
-def compile_index(index: ZoneIndex) -> Zone:
-    """Compile the whole of a zone's content."""
+def compile_zone(index: ZoneIndex) -> Zone:
+    """Compile the whole of a zone's content, which `judge` has accepted."""
     draft = Draft(index, {}, {})
     for name in index.children:
         draft.put(name)

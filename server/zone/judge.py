@@ -25,29 +25,35 @@ _RECORD_BYTES: Final = 12
 """A record beside its data, its owner compressed."""
 
 
-def object_to_zone(zone: ZoneData) -> str | None:
-    """Say why a zone cannot be served, naming the record set, or None when it can."""
+class UnservableError(ValueError):
+    """Content that no zone can have; the message names the record set and the rule."""
+
+
+def judge_zone(zone: ZoneData) -> ZoneIndex:
+    """Return a zone's content arranged for lookup; raises UnservableError."""
     for rrset in zone.rrsets:
         if not is_within(rrset.owner, zone.origin):
-            return f"{name_text(rrset.owner)} lies outside the zone {name_text(zone.origin)}"
-    return object_to_index(ZoneIndex.of(zone))
-
-
-def object_to_index(index: ZoneIndex) -> str | None:
-    """Like `object_to_zone`, for content whose owners are known to lie inside the zone."""
+            raise UnservableError(f"{name_text(rrset.owner)} lies outside the zone {name_text(zone.origin)}")
+    index = ZoneIndex.of(zone)
     if rdtype.SOA not in index.at(index.origin):
-        return f"the zone {name_text(index.origin)} has no SOA record at its apex (RFC 1035 section 5.2)"
-    return next(_objections(index, index.sets), None)
+        raise UnservableError(
+            f"the zone {name_text(index.origin)} has no SOA record at its apex (RFC 1035 section 5.2)"
+        )
+    _judge(index, index.sets)
+    return index
 
 
-def object_to_changes(index: ZoneIndex, changes: Changes) -> str | None:
-    """Like `object_to_index`, for the next version of a zone that nothing was said against: only what changed is looked at.
-
-    A DNAME that is new would need a look at all names below it, so a zone with such a change is judged as a whole.
-    """
+def judge_changes(index: ZoneIndex, changes: Changes) -> None:
+    """Judge the next version of a zone that was judged before, in proportion to what changed; raises UnservableError."""
     if any(rrset.rdtype == rdtype.DNAME for rrset in changes.put):
-        return object_to_index(index)
-    return next(_objections(index, {owner: index.at(owner) for owner in changes.owners}), None)
+        _judge(index, index.sets)  # any name may now stand below a DNAME
+    else:
+        _judge(index, {owner: index.at(owner) for owner in changes.owners})
+
+
+def _judge(index: ZoneIndex, sets: Mapping[WireName, Sets]) -> None:
+    if (objection := next(_objections(index, sets), None)) is not None:
+        raise UnservableError(objection)
 
 
 def _objections(index: ZoneIndex, sets: Mapping[WireName, Sets]) -> Iterator[str]:

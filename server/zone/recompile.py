@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from server import rdtype
-from server.zone.compile import Draft, Zone, compile_index
+from server.zone.compile import Draft, Zone, compile_zone
 from server.zone.index import STAR, Changes, ZoneIndex, parent
 from zonemodel.name import WireName, is_within
 
@@ -20,9 +20,11 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     The dependencies go over to the new version: the old one can serve on, but not be recompiled again.
     """
     touched = set(_touched(zone, index, changes))
-    touched |= {parent(name) for name in touched if name.startswith(STAR) and name != index.origin}  # they carry its cover
+    touched |= {
+        parent(name) for name in touched if name.startswith(STAR) and name != index.origin
+    }  # they carry its cover
     if len(touched) * 2 > len(index.children):
-        return compile_index(index)
+        return compile_zone(index)
     draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes))
     for name in touched:
         draft.drop(name, zone.index)

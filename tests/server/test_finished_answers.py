@@ -14,7 +14,7 @@ from server.catalog import Catalog
 from server.matcher import Matcher
 from server.responder import Responder
 from server.zone.compile import compile_zone
-from server.zone.index import Changes
+from server.zone.index import Changes, ZoneIndex
 from server.zone.recompile import recompile
 from tests.server import zone_strategy
 from zonemodel.name import WireName
@@ -40,7 +40,7 @@ def content(reply: bytes | None) -> tuple[object, ...]:
 def test_the_matcher_says_what_the_responder_works_out(zone: ZoneData) -> None:
     catalog = Catalog()
     catalog.complete = True
-    catalog.replace(compile_zone(zone))
+    catalog.replace(compile_zone(ZoneIndex.of(zone)))
     matcher, responder = Matcher(catalog), Responder(catalog, 1232)
     for name in zone_strategy.names_around(zone):
         for rdtype in zone_strategy.TYPES:
@@ -52,7 +52,7 @@ def test_the_matcher_says_what_the_responder_works_out(zone: ZoneData) -> None:
 @given(zone_strategy.zones, st.data())
 def test_mixed_case_finds_the_same_answer(zone: ZoneData, data: st.DataObject) -> None:
     catalog = Catalog()
-    catalog.replace(compile_zone(zone))
+    catalog.replace(compile_zone(ZoneIndex.of(zone)))
     matcher = Matcher(catalog)
     name = data.draw(st.sampled_from(zone_strategy.names_around(zone)))
     rdtype = data.draw(st.sampled_from(zone_strategy.TYPES))
@@ -63,11 +63,11 @@ def test_mixed_case_finds_the_same_answer(zone: ZoneData, data: st.DataObject) -
 
 @given(st.lists(zone_strategy.zones, min_size=2, max_size=4))
 def test_a_zone_that_is_changed_becomes_the_zone_that_is_made_anew(versions: list[ZoneData]) -> None:
-    zone = compile_zone(versions[0])
+    zone = compile_zone(ZoneIndex.of(versions[0]))
     for before, after in itertools.pairwise(versions):
         changes = difference(before, after)
         zone = recompile(zone, zone.index.with_changes(changes), changes)
-        anew = compile_zone(after)
+        anew = compile_zone(ZoneIndex.of(after))
         assert zone.index == anew.index
         assert zone.table == anew.table
 
@@ -75,7 +75,7 @@ def test_a_zone_that_is_changed_becomes_the_zone_that_is_made_anew(versions: lis
 @given(zone_strategy.zones, st.lists(zone_strategy.rrsets(), min_size=1, max_size=6))
 def test_small_changes_one_after_another(zone: ZoneData, edits: list[RRset]) -> None:
     """Each edit puts a set in, or takes it out when it is there; an edit that the zone does not bear is left out."""
-    version, compiled = zone, compile_zone(zone)
+    version, compiled = zone, compile_zone(ZoneIndex.of(zone))
     for edit in edits:
         later = zone_strategy.edited(version, edit)
         if later is None:
@@ -83,7 +83,7 @@ def test_small_changes_one_after_another(zone: ZoneData, edits: list[RRset]) -> 
         changes = difference(version, later)
         compiled = recompile(compiled, compiled.index.with_changes(changes), changes)
         version = later
-        assert compiled.table == compile_zone(version).table
+        assert compiled.table == compile_zone(ZoneIndex.of(version)).table
 
 
 def difference(before: ZoneData, after: ZoneData) -> Changes:

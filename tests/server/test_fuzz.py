@@ -16,6 +16,7 @@ from server.compose import TCP_LIMIT_BYTES
 from server.matcher import Matcher
 from server.responder import COMPUTED_TYPES
 from server.zone.compile import compile_zone
+from server.zone.index import ZoneIndex
 from tests.server.conftest import ZONES
 from zonemodel.zonefile import read_zone_file
 
@@ -35,7 +36,7 @@ def matcher() -> Matcher:
     catalog = Catalog()
     catalog.complete = True
     for path in sorted(Path(ZONES).glob("*.zone")):
-        catalog.replace(compile_zone(read_zone_file(path, None)))
+        catalog.replace(compile_zone(ZoneIndex.of(read_zone_file(path, None))))
     return Matcher(catalog)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from server.zone.index import ZoneIndex
-from server.zone.judge import object_to_zone
+from server.zone.judge import UnservableError, judge_zone
 from zonemodel.name import WireName, from_labels
 from zonemodel.rrset import RRset, ZoneData
 
@@ -58,7 +58,7 @@ def _zone(found: list[RRset], serial: int) -> ZoneData:
     for rrset in found:
         key = (rrset.owner, rrset.rdtype)
         candidate = ZoneData(APEX, (*sets.values(), rrset))
-        if key not in sets and len(set(rrset.rdatas)) == len(rrset.rdatas) and object_to_zone(candidate) is None:
+        if key not in sets and len(set(rrset.rdatas)) == len(rrset.rdatas) and _is_servable(candidate):
             sets[key] = rrset
     return ZoneData(APEX, tuple(sets.values()))
 
@@ -82,4 +82,12 @@ def edited(zone: ZoneData, edit: RRset) -> ZoneData | None:
     elif edit.owner == APEX and edit.rdtype in (SOA, NS):
         return None
     later = ZoneData(zone.origin, tuple(kept))
-    return later if object_to_zone(later) is None and len(set(edit.rdatas)) == len(edit.rdatas) else None
+    return later if _is_servable(later) and len(set(edit.rdatas)) == len(edit.rdatas) else None
+
+
+def _is_servable(zone: ZoneData) -> bool:
+    try:
+        judge_zone(zone)
+    except UnservableError:
+        return False
+    return True
