@@ -35,6 +35,7 @@ def build(called: str | None) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # messages in one piece, which people search for and programs read
     )
     for name, (module, text) in COMMANDS.items():
         if name == called:
