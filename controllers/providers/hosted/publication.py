@@ -44,21 +44,32 @@ UNKNOWN_BASE: Final = refused(
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is published now, for which content, and why that is not what the ledger asks for (None when it is)."""
+    """What is published now, for which content, and why that is not what the ledger asks for (None when it is).
+
+    With `wait_s`, the content is published after that time.
+    """
 
     manifest: Manifest | None
     content: Content | None
     obstacle: Verdict | None = None
     created: bool = False
+    wait_s: float = 0.0
 
 
 class Publisher:
     """Publishes zones; `echo` is shared with whoever reads the caches."""
 
-    def __init__(self, writer: HostedWriter, echo: Echo[HostedObject], wall_clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        writer: HostedWriter,
+        echo: Echo[HostedObject],
+        wall_clock: Callable[[], datetime],
+        clock: Callable[[], float],
+    ) -> None:
         self._writer = writer
         self._echo = echo
         self._wall_clock = wall_clock
+        self._clock = clock
 
     async def bring_up(
         self, view: ZoneView, main: ZoneUnit, standing: Standing, state: ZoneState, items: tuple[Items, ...]
@@ -72,6 +83,10 @@ class Publisher:
         if standing.head is None:
             return Publication(view.manifest, content, standing.programmed)
         layout = self._laid_out(view, standing.head, content.lines, state)
+        started = self._clock()
+        wait_s = state.publishing.wait_s(started)
+        if wait_s and layout.digest != history.digest:
+            return Publication(view.manifest, content, wait_s=wait_s)
         try:
             manifest = await self._commit(view, main, layout, history)
         except (RetryableError, Conflict, AlreadyExists):
@@ -79,6 +94,8 @@ class Publisher:
         except KubeError as error:
             _log.warning("snapshot refused", zone=str(view.key), error=type(error).__name__, message=error.message)
             return Publication(view.manifest, content, _obstacle(error))
+        if manifest is not view.manifest:
+            state.publishing.did(started, self._clock())
         state.layout = layout
         return Publication(manifest, content, created=view.manifest is None)
 

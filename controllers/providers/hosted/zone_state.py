@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from controllers.providers.hosted.content import Content, Lines, choose, needs_base
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import ItemCache, Items
 from controllers.providers.hosted.layout import Layout
+from controllers.providers.hosted.pace import Pace
 from controllers.providers.hosted.result import Hold
+
+PUBLISHING_SHARE: Final = 4
+PUBLISHING_PAUSE_S: Final = 0.5
+REPORTING_SHARE: Final = 10
+REPORTING_PAUSE_S: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -42,6 +49,8 @@ class ZoneState:
     held_since: dict[Hold, float] = field(default_factory=dict)
     unnamed_since: dict[str, float] = field(default_factory=dict)
     memo: ContentMemo | None = None
+    publishing: Pace = field(default_factory=lambda: Pace(PUBLISHING_SHARE, PUBLISHING_PAUSE_S))
+    reporting: Pace = field(default_factory=lambda: Pace(REPORTING_SHARE, REPORTING_PAUSE_S))
 
     def content(self, parts: tuple[Items, ...], base: Lines, frozen: bool) -> Content:
         """Return the content of the next snapshot, chosen anew only when something that it depends on has changed."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from controllers.api.condition import Condition, ConditionStatus, ConditionType, merge_conditions
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
+from controllers.api.patch import Operation
 from controllers.api.reason import Reason
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
 from controllers.core.apply import in_parallel
@@ -65,7 +66,7 @@ class ZoneUnitReconciler:
         self._statuses: Echo[ZoneUnitStatus] = Echo(clock)
         self._finalizers: Echo[bool] = Echo(clock)
         self._writer = HostedWriter(client)
-        self._publisher = Publisher(self._writer, self._objects, wall_clock)
+        self._publisher = Publisher(self._writer, self._objects, wall_clock, clock)
         self._states: dict[ObjectKey, ZoneState] = {}
         patience = config.patience
         self._limits_s = {Hold.PENDING: patience.pending_s, Hold.OUTAGE: patience.outage_s}
@@ -139,22 +140,29 @@ class ZoneUnitReconciler:
         zone: ZoneResult,
         results: Sequence[Sequence[ItemResult]],
     ) -> None:
-        """Write the statuses that changed, and note what is held back."""
-        current = [self._status_of(part) for part in view.parts]
+        """Write the statuses that changed, and note what is held back; in a burst of changes, when their time has come."""
         now, moment = self._clock(), time_text(self._wall_clock())
+        if state.reporting.wait_s(now):
+            return
+        current = [self._status_of(part) for part in view.parts]
         release = state.released(self._limits_s, now)
         settlement = settle(view.parts, current, zone, items, results, release, moment)
         state.hold(settlement.held, now)
-        await in_parallel(
-            self._write_status(part, old, settlement.statuses[part.spec.part])
+        changed = [
+            (part, old, operations)
             for part, old in zip(view.parts, current, strict=True)
-            if not _is_spent(part)
+            if not _is_spent(part) and (operations := status_patch(old, settlement.statuses[part.spec.part]))
+        ]
+        await in_parallel(
+            self._write_status(part, old, settlement.statuses[part.spec.part], operations)
+            for part, old, operations in changed
         )
+        if changed:
+            state.reporting.did(now, self._clock())
 
-    async def _write_status(self, part: ZoneUnit, old: ZoneUnitStatus, new: ZoneUnitStatus) -> None:
-        operations = status_patch(old, new)
-        if not operations:
-            return
+    async def _write_status(
+        self, part: ZoneUnit, old: ZoneUnitStatus, new: ZoneUnitStatus, operations: Sequence[Operation]
+    ) -> None:
         try:
             version = await self._writer.write_status(part, operations)
         except TooLarge as error:
@@ -201,7 +209,8 @@ class ZoneUnitReconciler:
             if part.spec.record_sets:
                 old = self._status_of(part)
                 gone = old.model_copy(update={"observed_generation": part.meta.generation, "record_sets": ()})
-                await self._write_status(part, old, gone)
+                if operations := status_patch(old, gone):
+                    await self._write_status(part, old, gone, operations)
             if PROVIDER_FINALIZER in part.meta.finalizers:
                 await self._writer.release(part)
         return None
@@ -212,7 +221,9 @@ class ZoneUnitReconciler:
         """Yield the waiting times after which the zone has to be looked at again."""
         patience = self._config.patience
         yield patience.resync_s
-        yield from (max(since + self._limits_s[hold] - now, 0.001) for hold, since in state.held_since.items())
+        pause_s = state.reporting.wait_s(now)
+        yield from (wait_s for wait_s in (publication.wait_s, pause_s) if wait_s)
+        yield from (max(since + self._limits_s[hold] - now, pause_s, 0.001) for hold, since in state.held_since.items())
         if publication.obstacle is not None:
             yield patience.refusal_s
         if page_due_s is not None:

@@ -34,7 +34,7 @@ DEFINITIONS = ResourceRef(
 )
 PATIENCE = Patience(pending_s=0.1, outage_s=0.6, page_s=60.0, refusal_s=1.0, resync_s=600.0)
 PARAMETERS: dict[str, Any] = {"nameServers": [{"name": "ns1.dns.test"}, {"name": "ns2.dns.test"}]}
-WAIT_S = 10.0
+WAIT_S = 30.0
 ASK_AGAIN_S = 0.05
 
 
