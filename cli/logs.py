@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import logging
 import sys
+from enum import StrEnum
+from typing import Annotated
 
 import structlog
+import typer
 
 
-def configure_logs(*, json_lines: bool, level: str = "info") -> None:
-    """Write logs as JSON lines (for machines) or as aligned text (for people), from `level` on."""
+class LogLevel(StrEnum):
+    """From where on events are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogFormat(StrEnum):
+    """Aligned text is for people, JSON lines are for machines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+LogLevelOption = Annotated[LogLevel, typer.Option("--log-level", help="From where on events are logged.")]
+LogFormatOption = Annotated[LogFormat, typer.Option("--log-format", help="Text for people, JSON lines for machines.")]
+
+
+def configure_logs(*, form: LogFormat, level: LogLevel) -> None:
+    """Write logs in a form, from `level` on."""
     renderer: structlog.types.Processor = (
-        structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        structlog.processors.JSONRenderer()
+        if form is LogFormat.JSON
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
         processors=[

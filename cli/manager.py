@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 import uvloop
 
-from cli.logs import configure_logs
+from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import (
@@ -60,11 +60,11 @@ def manager_command(
     hosted_server_service: Annotated[
         str, typer.Option(envvar="HOSTED_SERVER_SERVICE", help="Service whose ready endpoints are the name servers.")
     ] = SERVER_SERVICE,
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
-    log_format: Annotated[str, typer.Option(help="text or json.")] = "json",
+    log_level: LogLevelOption = LogLevel.INFO,
+    log_format: LogFormatOption = LogFormat.JSON,
 ) -> None:
     """Run the controllers until told to stop; several managers elect one that works."""
-    configure_logs(json_lines=log_format == "json", level=log_level)
+    configure_logs(form=log_format, level=log_level)
     hosted = HostedConfig(
         namespace=namespace,
         server_service=hosted_server_service,

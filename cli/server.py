@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.listen import parse_address
-from cli.logs import configure_logs
+from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
 from kube.config import connect
 from kube.errors import ConfigError
@@ -40,14 +40,14 @@ def server_command(
     http: Annotated[
         str | None, typer.Option(help="Where /healthz, /readyz and /metrics listen.", metavar="HOST:PORT")
     ] = None,
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
-    log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
+    log_level: LogLevelOption = LogLevel.INFO,
+    log_format: LogFormatOption = LogFormat.TEXT,
 ) -> None:
     """Answer DNS queries until told to stop. SIGHUP reads master files again.
 
     Zones come from the master files given; without any, from the HostedZone objects of the API.
     """
-    configure_logs(json_lines=log_format == "json", level=log_level)
+    configure_logs(form=log_format, level=log_level)
     files = tuple(_zone_file(text) for text in zonefile or ())
     client = None
     if not files or kubeconfig is not None:
@@ -57,13 +57,13 @@ def server_command(
             typer.echo(f"error: {error.message}; or give --zonefile to serve master files", err=True)
             raise typer.Exit(1) from error
     config = ServerConfig(
-        listen=tuple(Address(*parse_address(text)) for text in listen or ["127.0.0.1:5353"]),
+        listen=tuple(Address(*parse_address(text, "--listen")) for text in listen or ["127.0.0.1:5353"]),
         name=name or socket.gethostname(),
         client=client,
         namespace=namespace,
         zone_files=files,
         cache_dir=cache_dir,
-        http=Address(*parse_address(http)) if http is not None else None,
+        http=Address(*parse_address(http, "--http")) if http is not None else None,
     )
     relax_collector()
     raise typer.Exit(run(config))
