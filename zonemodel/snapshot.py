@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
-import orjson
-
+from zonemodel.canonical import encode_canonical
 from zonemodel.hosted_zone import SOA, HostedRecordSet, HostedZoneSpec, NameServer, Page, Transfer
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn, relative_to, to_wire
 from zonemodel.record import RecordType, bodies_present, encode_bodies
@@ -53,7 +52,7 @@ class MissingPages:
 
 def record_sets_digest(record_sets: Iterable[HostedRecordSet]) -> str:
     """Return the digest of a page's record sets; their order does not matter."""
-    lines = sorted(orjson.dumps(each.dump(), option=orjson.OPT_SORT_KEYS) for each in record_sets)
+    lines = sorted(encode_canonical(each.dump()) for each in record_sets)
     return _sha256(b"\n".join(lines))
 
 
@@ -68,7 +67,7 @@ def snapshot_digest(
         "transfer": transfer.dump(),
         "pages": sorted(page_digests),
     }
-    return _sha256(orjson.dumps(head, option=orjson.OPT_SORT_KEYS))
+    return _sha256(encode_canonical(head))
 
 
 def spread(record_sets: Iterable[HostedRecordSet], page_count: int) -> list[tuple[HostedRecordSet, ...]]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import orjson
+from typing import Any
 
 from server import rdtype
 from server.text import name_text, type_text
 from server.zone.index import Changes
+from zonemodel.canonical import encode_canonical
 from zonemodel.hosted_zone import SOA, HostedRecordSet, NameServer, Transfer
 from zonemodel.name import Fqdn, WireName, to_wire
 from zonemodel.rrset import RRset, ZoneData
@@ -23,8 +22,6 @@ from zonemodel.snapshot import Snapshot, record_set_rrset, rrsets, snapshot_dige
 Line = bytes
 SetKey = tuple[WireName, int]
 """Owner and type of an RRset."""
-
-_SORTED: Final = orjson.OPT_SORT_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,10 @@ def read_lines(record_sets: Sequence[Mapping[str, Any]], is_expected: Callable[[
     Where `is_expected` does not know their digest, they are brought into the canonical form first, without fields that are null or
     that a server added; what digest comes out then is the caller's to judge. Raises ValueError for record sets that are none.
     """
-    found = _lines(orjson.dumps(each, option=_SORTED) for each in record_sets)
+    found = _lines(encode_canonical(each) for each in record_sets)
     if not is_expected(found.digest):
         parsed = (HostedRecordSet.model_validate(each) for each in record_sets)
-        found = _lines(orjson.dumps(each.dump(), option=_SORTED) for each in parsed)
+        found = _lines(encode_canonical(each.dump()) for each in parsed)
     return found
 
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-import orjson
-
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from kube.object import ObjectKey
+from zonemodel.canonical import encode_canonical
 from zonemodel.hosted_zone import HostedRecordSet
 from zonemodel.name import Fqdn, OwnerName, object_to_length, to_wire
 from zonemodel.record import RecordType, encode_bodies
@@ -37,7 +36,7 @@ class Line:
     @classmethod
     def of(cls, record: HostedRecordSet) -> Line:
         """Return the line of a record set."""
-        return cls(record, orjson.dumps(record.dump(), option=orjson.OPT_SORT_KEYS))
+        return cls(record, encode_canonical(record.dump()))
 
     @property
     def key(self) -> RecordKey:
