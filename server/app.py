@@ -111,6 +111,8 @@ class NameServer:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        if self._follower is not None:
+            self._follower.close()
         if self._http is not None:
             await self._http.stop()
 

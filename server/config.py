@@ -50,9 +50,9 @@ class Limits:
 class ServerConfig:
     """One name server.
 
-    `listen` are the DNS addresses, each for UDP and TCP. `name` is the server's entry in HostedZone status. With `client`, zones
-    come from HostedZone objects in `namespace` (all namespaces when None) beside those of `zone_files`. `cache_dir` keeps the last
-    good snapshots. `http` serves health and metrics.
+    `listen` are the DNS addresses, each for UDP and TCP. `name` is the server's entry in HostedZone status. With `client`, which
+    must be open while the server runs, zones come from HostedZone objects in `namespace` (all namespaces when None) beside
+    those of `zone_files`. `cache_dir` keeps the last good snapshots. `http` serves health and metrics.
     """
 
     listen: tuple[Address, ...]

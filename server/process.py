@@ -10,11 +10,13 @@ import gc
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import structlog
 import uvloop
 
+from kube.errors import KubeError
 from server.app import NameServer
 from server.config import ServerConfig
 from server.hosted.cache import CacheError
@@ -28,14 +30,20 @@ log = structlog.get_logger(__name__)
 def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     """Serve until SIGTERM or SIGINT; return the exit status. What keeps the server from starting goes to standard error.
 
+    The client, if there is one, is opened and closed here.
     Once the server answers, its addresses are written to `ready_fd`, one a line, and the descriptor is closed.
     """
     try:
-        uvloop.run(_serve(config, ready_fd))
-    except (CacheError, ListenError, ZoneFileError, UnservableError) as error:
+        uvloop.run(_open_and_serve(config, ready_fd))
+    except (CacheError, KubeError, ListenError, ZoneFileError, UnservableError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+async def _open_and_serve(config: ServerConfig, ready_fd: int | None) -> None:
+    async with config.client or nullcontext():
+        await _serve(config, ready_fd)
 
 
 async def _serve(config: ServerConfig, ready_fd: int | None) -> None:

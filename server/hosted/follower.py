@@ -85,18 +85,19 @@ class Follower:
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._informer.run())
-                group.create_task(self._work.run(1))
-                group.create_task(self._reporter.run())
-                group.create_task(self._after_first_listing())
-                if self._cache_writer is not None:
-                    group.create_task(self._cache_writer.run(self._page_digests))
-                    group.create_task(self._note_contact(self._cache_writer))
-        finally:
-            if self._cache is not None:
-                self._cache.close()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._informer.run())
+            group.create_task(self._work.run(1))
+            group.create_task(self._reporter.run())
+            group.create_task(self._after_first_listing())
+            if self._cache_writer is not None:
+                group.create_task(self._cache_writer.run(self._page_digests))
+                group.create_task(self._note_contact(self._cache_writer))
+
+    def close(self) -> None:
+        """Let another server have the cache; after `run` has ended."""
+        if self._cache is not None:
+            self._cache.close()
 
     async def _after_first_listing(self) -> None:
         await self._informer.synced.wait()

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from server.config import Address
+from server.listen import open_pair
 from tests.server.question import Target
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +33,14 @@ class ServerProcess:
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(END_S)
+
+
+def free_port() -> int:
+    """A port that is free for UDP and TCP now, for programs that cannot be asked which one they took."""
+    pair = open_pair(Address("127.0.0.1", 0))
+    pair.udp.close()
+    pair.tcp.close()
+    return pair.address.port
 
 
 @contextmanager
