@@ -11,7 +11,12 @@ from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType
 from controllers.core.admission.claim import Manifest
-from controllers.core.providercontract.compilation import compile_version
+from controllers.core.providercontract.compilation import (
+    VERSION_LIMIT_CHARS,
+    compile_version,
+    expression_chars,
+    too_long,
+)
 from controllers.core.providercontract.fault import Fault, FaultReason
 from controllers.core.providercontract.field import (
     LABEL_LIMIT_CHARS,
@@ -27,6 +32,7 @@ from controllers.core.providercontract.target import Target
 from zonemodel.record import RecordType
 
 VERSION_LIMIT: Final = 16
+PROVIDER_LIMIT_CHARS: Final = 2 * VERSION_LIMIT_CHARS
 REASON_LIMIT: Final = 64
 VERSION_NAME: Final = "a DNS label such as v1alpha1"
 REASON_NAME: Final = "one CamelCase word of at most 128 letters and digits"
@@ -48,6 +54,9 @@ def validate_provider(new: Manifest) -> list[Fault]:
     items = list(versions.items())
     faults += _judge_names(items)
     faults += _judge_storage(versions, items)
+    chars = sum(expression_chars(item) for item in items)
+    if chars > PROVIDER_LIMIT_CHARS:
+        return [*faults, too_long(versions, chars, PROVIDER_LIMIT_CHARS)]
     for item in items:
         faults += _judge_version(item, f"{name}/{item.child('name').text or item.path}")
     return faults

@@ -14,9 +14,12 @@ from controllers.core.cel.bound import LEAF_OCTETS, SCALAR, Bound, either, text_
 from controllers.core.cel.syntax import Call, Literal, Loop, Name, Node, Select, Sequence
 from controllers.core.pattern import Pattern, PatternError
 
-LIMIT_STEPS: Final = 100_000_000
+LIMIT_STEPS: Final = 250_000_000
 LOOP_LIMIT: Final = 10_000
 """Iterations after which the engine itself gives an evaluation up."""
+
+VISIT_LIMIT: Final = 5_000
+"""Nodes that one estimate looks at, repeated ones counted again."""
 
 _NODE: Final = 150
 _CALL_INTO_PYTHON: Final = 3_000
@@ -43,114 +46,128 @@ Charge = Callable[[list[Bound]], Estimate]
 
 def estimate(node: Node, scope: Scope) -> Estimate:
     """Return what evaluating a checked expression costs at most; `scope` bounds its variables. Raises CostError."""
-    found = _visit(node, scope)
+    found = _Estimator().visit(node, scope)
     reading = sum(each.weight for each in scope.values()) * 2
     return Estimate(found.steps + reading, found.result)
 
 
-def _visit(node: Node, scope: Scope) -> Estimate:
-    match node:
-        case Literal():
-            return Estimate(_NODE, text_bound(len(node.text.encode())) if node.text is not None else SCALAR)
-        case Name():
-            return Estimate(_NODE, scope.get(node.name, SCALAR))
-        case Select():
-            operand = _visit(node.operand, scope)
-            return Estimate(operand.steps + _NODE, SCALAR if node.presence else operand.result.select(node.field))
-        case Sequence():
-            return _sequence(node, scope)
-        case Call():
-            return _call(node, scope)
-        case Loop():
-            return _loop(node, scope)
+class _Estimator:
+    """One walk over an expression; what a loop repeats is walked several times, so the walk is bounded as well."""
+
+    def __init__(self) -> None:
+        self._left = VISIT_LIMIT
+
+    def visit(self, node: Node, scope: Scope) -> Estimate:
+        self._left -= 1
+        if self._left < 0:
+            raise CostError("its loops are nested too deeply to estimate what they cost")
+        match node:
+            case Literal():
+                return Estimate(_NODE, SCALAR if node.text is None else text_bound(len(node.text.encode())))
+            case Name():
+                return Estimate(_NODE, scope.get(node.name, SCALAR))
+            case Select():
+                operand = self.visit(node.operand, scope)
+                return Estimate(operand.steps + _NODE, SCALAR if node.presence else operand.result.select(node.field))
+            case Sequence():
+                return self._sequence(node, scope)
+            case Call():
+                return self._matches(node, scope) if node.function == "matches" else self._call(node, scope)
+            case Loop():
+                return self._loop(node, scope)
+
+    def _sequence(self, node: Sequence, scope: Scope) -> Estimate:
+        if node.message:
+            raise CostError(f"it makes a message of type {node.message}; write a map")
+        parts = [self.visit(each, scope) for each in node.elements]
+        element = None
+        for part in parts:
+            element = part.result if element is None else either(element, part.result)
+        weight = LEAF_OCTETS + sum(part.result.weight for part in parts)
+        return Estimate(_NODE + sum(part.steps for part in parts), Bound(0, len(parts), weight, element))
+
+    def _call(self, node: Call, scope: Scope) -> Estimate:
+        parts = [self.visit(each, scope) for each in node.arguments]
+        bounds = [part.result for part in parts]
+        if node.function == "_?._":
+            own = Estimate(_NODE, bounds[0].select(_literal(node.arguments[1]) or ""))
+        else:
+            charge = CHARGES.get(node.function)
+            if charge is None:
+                raise CostError(f"function {node.function} is not available here")
+            own = charge(bounds)
+        return Estimate(_NODE + own.steps + sum(part.steps for part in parts), own.result)
+
+    def _matches(self, node: Call, scope: Scope) -> Estimate:
+        """The engine compiles a pattern at each call and, at worst, keeps every state of it in mind for each octet."""
+        text = self.visit(node.arguments[0], scope)
+        pattern = _literal(node.arguments[1])
+        if pattern is None:
+            raise CostError("the pattern of matches has to be a text in quotes, not a value")
+        try:
+            size = Pattern(pattern).size
+        except PatternError as error:
+            raise CostError(f"the pattern of matches is refused: {error}") from error
+        return Estimate(_NODE + text.steps + _PATTERN + size * (_INSTRUCTION + 2 * text.result.octets), SCALAR)
+
+    def _loop(self, node: Loop, scope: Scope) -> Estimate:
+        source, initial = self.visit(node.source, scope), self.visit(node.initial, scope)
+        rounds = _Rounds.of(node, source.result)
+        grown = self._grown(node, scope, initial.result, rounds)
+        steps = []
+        for values in (rounds.empty, rounds.full):
+            inner = {**scope, **values, node.accumulator: grown}
+            steps.append(self.visit(node.condition, inner).steps + self.visit(node.step, inner).steps)
+        result = self.visit(node.result, {**scope, node.accumulator: grown})
+        own = rounds.total(steps[0], steps[1])
+        return Estimate(_NODE + source.steps + initial.steps + own + result.steps, result.result)
+
+    def _grown(self, node: Loop, scope: Scope, initial: Bound, rounds: _Rounds) -> Bound:
+        """Return the bound of the accumulator after all rounds.
+
+        It grows by the same in each, since macros only append to a list, count, or keep a truth value.
+        """
+        if not initial.items and not isinstance(node.initial, Sequence):
+            return initial
+        least = self.visit(node.step, {**scope, **rounds.empty, node.accumulator: initial}).result
+        most = self.visit(node.step, {**scope, **rounds.full, node.accumulator: initial}).result
+        return Bound(
+            initial.octets,
+            initial.items + rounds.total(least.items - initial.items, most.items - initial.items),
+            initial.weight + rounds.total(least.weight - initial.weight, most.weight - initial.weight),
+            most.element,
+            most.fields,
+            most.keyed,
+        )
 
 
-def _sequence(node: Sequence, scope: Scope) -> Estimate:
-    if node.message:
-        raise CostError(f"it makes a message of type {node.message}; write a map")
-    parts = [_visit(each, scope) for each in node.elements]
-    element = None
-    for part in parts:
-        element = part.result if element is None else either(element, part.result)
-    weight = LEAF_OCTETS + sum(part.result.weight for part in parts)
-    return Estimate(_NODE + sum(part.steps for part in parts), Bound(0, len(parts), weight, element))
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """The rounds of a loop: how many, how many of them with a value as large as one may be, and the variables in both cases."""
 
+    times: int
+    weighty: int
+    empty: Scope
+    full: Scope
 
-def _call(node: Call, scope: Scope) -> Estimate:
-    if node.function == "matches":
-        return _matches(node, scope)
-    parts = [_visit(each, scope) for each in node.arguments]
-    bounds = [part.result for part in parts]
-    if node.function == "_?._":
-        own = Estimate(_NODE, bounds[0].select(_literal(node.arguments[1]) or ""))
-    else:
-        charge = CHARGES.get(node.function)
-        if charge is None:
-            raise CostError(f"function {node.function} is not available here")
-        own = charge(bounds)
-    return Estimate(_NODE + own.steps + sum(part.steps for part in parts), own.result)
+    @classmethod
+    def of(cls, node: Loop, source: Bound) -> _Rounds:
+        visited, times = source.visited, min(source.items, LOOP_LIMIT)
+        grain = visited.grain_octets
+        return cls(
+            times,
+            min(times, source.weight // grain + 1) if grain else times,
+            dict.fromkeys(node.variables, visited.emptied()),
+            dict.fromkeys(node.variables, visited),
+        )
 
-
-def _matches(node: Call, scope: Scope) -> Estimate:
-    """The engine compiles a pattern at each call and, at worst, keeps every state of it in mind for each octet."""
-    text = _visit(node.arguments[0], scope)
-    pattern = _literal(node.arguments[1])
-    if pattern is None:
-        raise CostError("the pattern of matches has to be a text in quotes, not a value")
-    try:
-        size = Pattern(pattern).size
-    except PatternError as error:
-        raise CostError(f"the pattern of matches is refused: {error}") from error
-    return Estimate(_NODE + text.steps + _PATTERN + size * (_INSTRUCTION + text.result.octets), SCALAR)
+    def total(self, least: int, most: int) -> int:
+        """Bound a sum over all rounds, of a quantity between `least` and `most` that is convex in the size of the value."""
+        return self.times * max(least, 0) + self.weighty * max(most - least, 0)
 
 
 def _literal(node: Node) -> str | None:
     return node.text if isinstance(node, Literal) else None
-
-
-def _loop(node: Loop, scope: Scope) -> Estimate:
-    """Bound a macro: its accumulator grows by the same at each step, since macros only append to it, count, or keep it."""
-    source, initial = _visit(node.source, scope), _visit(node.initial, scope)
-    times = min(source.result.items, LOOP_LIMIT)
-    visited = source.result.visited
-    variables = dict.fromkeys(node.variables, visited)
-    empty = {name: each.emptied() for name, each in variables.items()}
-    weighty = _weighty(visited, source.result.weight, times)
-
-    def spread(least: int, most: int) -> int:
-        return times * least + weighty * max(most - least, 0)
-
-    grown = _grow(node, scope, initial.result, empty, variables, spread)
-    steps = {}
-    for size, values in (("least", empty), ("most", variables)):
-        inner = {**scope, **values, node.accumulator: grown}
-        steps[size] = _visit(node.condition, inner).steps + _visit(node.step, inner).steps
-    result = _visit(node.result, {**scope, node.accumulator: grown})
-    return Estimate(
-        _NODE + source.steps + initial.steps + spread(steps["least"], steps["most"]) + result.steps, result.result
-    )
-
-
-def _weighty(visited: Bound, weight: int, times: int) -> int:
-    """How many visited values can be as large as one may be, given what all of them weigh together."""
-    grain = visited.grain_octets
-    return min(times, weight // grain + 1) if grain else times
-
-
-def _grow(
-    node: Loop, scope: Scope, initial: Bound, empty: Scope, full: Scope, spread: Callable[[int, int], int]
-) -> Bound:
-    """Return the bound of the accumulator after all steps."""
-    least = _visit(node.step, {**scope, **empty, node.accumulator: initial}).result
-    most = _visit(node.step, {**scope, **full, node.accumulator: initial}).result
-    return Bound(
-        initial.octets + spread(max(least.octets - initial.octets, 0), max(most.octets - initial.octets, 0)),
-        initial.items + spread(max(least.items - initial.items, 0), max(most.items - initial.items, 0)),
-        initial.weight + spread(max(least.weight - initial.weight, 0), max(most.weight - initial.weight, 0)),
-        most.element,
-        most.fields,
-        most.keyed,
-    )
 
 
 def _scalar(bounds: list[Bound]) -> Estimate:
@@ -197,12 +214,12 @@ def _indexing(bounds: list[Bound]) -> Estimate:
 
 
 def _searching(bounds: list[Bound]) -> Estimate:
-    return Estimate(bounds[0].octets * (4 + bounds[1].octets // 8), SCALAR)
+    return Estimate(bounds[0].octets * (8 + bounds[1].octets // 8), SCALAR)
 
 
 def _splitting(bounds: list[Bound]) -> Estimate:
     octets = bounds[0].octets
-    return Estimate(40 * octets, Bound(0, octets + 1, LEAF_OCTETS * (octets + 2) + octets, text_bound(octets)))
+    return Estimate(100 * octets, Bound(0, octets + 1, LEAF_OCTETS * (octets + 2) + octets, text_bound(octets)))
 
 
 def _joining(bounds: list[Bound]) -> Estimate:
@@ -213,7 +230,7 @@ def _joining(bounds: list[Bound]) -> Estimate:
 
 def _replacing(bounds: list[Bound]) -> Estimate:
     octets = bounds[0].octets + (bounds[0].octets + 1) * bounds[2].octets
-    return Estimate(octets + 20 * bounds[0].octets, text_bound(octets))
+    return Estimate(octets + 60 * bounds[0].octets, text_bound(octets))
 
 
 def _printing(bounds: list[Bound]) -> Estimate:

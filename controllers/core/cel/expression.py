@@ -91,10 +91,12 @@ class Environment:
         """Return an expression that type-checks, has the static type asked for and an acceptable cost; or why it is refused."""
         if len(text) > EXPRESSION_LIMIT_CHARS:
             return Failure(f"it has {len(text)} characters, allowed are {EXPRESSION_LIMIT_CHARS}")
+        if _UNREADABLE.search(text):
+            return Failure("it holds a NUL character or half of a surrogate pair")
         try:
             checked = self._typed.compile(text)
             compiled = self._untyped.compile(text)
-        except (RuntimeError, UnicodeEncodeError) as error:
+        except RuntimeError as error:
             return Failure(_one_line(str(error)))
         if not _has_type(checked.return_type(), outcome):
             return Failure(f"its static type is {checked.return_type().name()}, required is {_REQUIRED[outcome]}")
@@ -136,6 +138,7 @@ def _environment(variables: Mapping[str, Any], pool: Any) -> Any:
 
 
 _REQUIRED: Final = {Outcome.TRUTH: "bool", Outcome.OBJECT: "a map with text keys, such as {'options': self.options}"}
+_UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
 _NOISE: Final = re.compile(r"\s*\[INVALID_ARGUMENT\]|^[A-Z_]+: |ERROR: <input>:")
 
 

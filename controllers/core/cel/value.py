@@ -64,6 +64,8 @@ class _Reader:
         return {str(key): self.read(each, element, f"{path}.{key}", depth + 1) for key, each in value.items()}
 
     def _text(self, value: str, shape: Shape, path: str) -> str:
+        if "\0" in value:  # the engine would read only what stands before it
+            raise InputError(f"{path} holds a NUL character")
         limit_octets = shape.limit_octets if shape.kind is Kind.TEXT else TEXT_LIMIT_OCTETS
         try:
             octets = len(value) if value.isascii() else len(value.encode())

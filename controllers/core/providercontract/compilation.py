@@ -25,8 +25,11 @@ from controllers.core.providercontract.target import STATUS_DATA, Target
 from controllers.core.providercontract.webhook import judge_conversion
 
 EXPRESSION_LIMIT: Final = 64
-"""Expressions of one kind, and three times the steps of one are what a claim may cost all together."""
-CLAIM_LIMIT_STEPS: Final = 3 * LIMIT_STEPS
+"""Expressions of one list."""
+CLAIM_LIMIT_STEPS: Final = 2 * LIMIT_STEPS
+"""Steps that all expressions of one kind may take together."""
+VERSION_LIMIT_CHARS: Final = 16_384
+"""Characters of all expressions of a version; what they cost to compile is bounded with them."""
 CLAIM_VALIDATIONS: Final = (
     "require-ttl",
     "require-a-addresses",
@@ -53,9 +56,22 @@ class Compilation:
     broken: set[tuple[Target, str]] = field(default_factory=set)
 
 
+def expression_chars(version: Field) -> int:
+    """Return how many characters the expressions of a raw version have together; lists that are too long are not read."""
+    sources = [version.child(target.value).at("conversion.toStorage.cel") for target in Target]
+    for contract in (*(version.child(target.value) for target in Target), version.child("zoneUnit")):
+        for name, key in (("validationRules", "rule"), ("disableValidations", "when")):
+            if contract.child(name).size <= EXPRESSION_LIMIT:
+                sources += [item.child(key) for item in contract.child(name).items()]
+    return sum(len(each.text or "") for each in sources)
+
+
 def compile_version(version: Field, label: str) -> Compilation:
     """Compile a raw version; `label` is how messages name it."""
     found = Compilation()
+    if (chars := expression_chars(version)) > VERSION_LIMIT_CHARS:
+        found.faults.append(too_long(version, chars, VERSION_LIMIT_CHARS))
+        return found
     for target in Target:
         for name in (*target.payloads, STATUS_DATA):
             holder = version.child(target.value).at(f"schemas.{name}")
@@ -77,8 +93,18 @@ def compile_version(version: Field, label: str) -> Compilation:
     return found
 
 
+def too_long(field: Field, chars: int, limit_chars: int) -> Fault:
+    """Return the fault that expressions have too many characters together."""
+    return Fault(
+        field.path,
+        f"expressions of {chars} characters together",
+        f"at most {limit_chars} characters of them",
+        FaultReason.TOO_LONG,
+    )
+
+
 def _has_expressions(contract: Field) -> bool:
-    return contract.child("validationRules").present or contract.child("disableValidations").present
+    return any(contract.child(name).value not in (None, []) for name in ("validationRules", "disableValidations"))
 
 
 def _schema(holder: Field, faults: list[Fault]) -> PayloadSchema | None:

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controllers.core.admission.ledger import validate_zone_unit, validate_zone_unit_status
@@ -185,6 +185,7 @@ PLACES = {
 }
 
 
+@settings(deadline=None)
 @given(place=st.sampled_from([(kind, path) for kind, paths in PLACES.items() for path in paths]), value=json_values)
 def test_no_value_at_any_place_of_a_record_set_is_a_crash(place: tuple[str, str], value: object) -> None:
     kind, path = place
@@ -194,6 +195,7 @@ def test_no_value_at_any_place_of_a_record_set_is_a_crash(place: tuple[str, str]
         assert len(str(fault)) < 2_000
 
 
+@settings(deadline=None)
 @given(
     path=st.sampled_from(
         [
@@ -218,6 +220,7 @@ def test_no_value_at_any_place_of_a_provider_is_a_crash(path: str, value: object
     validate_provider(provider({path: value}))
 
 
+@settings(deadline=None)
 @given(
     path=st.sampled_from(
         ["status", "status.conditions", "status.zone", "status.recordSets", "status.provider", "spec.recordSets", "spec.zone", "spec"]
@@ -232,6 +235,7 @@ def test_no_value_in_a_status_or_ledger_is_a_crash(path: str, value: object) -> 
     validate_zone_unit_status(changed(ledger(), {path: value}), ledger(), STORAGE)
 
 
+@settings(deadline=None)
 @given(
     path=st.sampled_from(
         [
