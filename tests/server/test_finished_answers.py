@@ -7,7 +7,7 @@ import itertools
 import dns.message
 import dns.rdataclass
 import dns.rdatatype
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.catalog import Catalog
@@ -36,6 +36,7 @@ def content(reply: bytes | None) -> tuple[object, ...]:
     return message.flags, message.rcode(), *sections
 
 
+@settings(deadline=None)
 @given(zone_strategy.zones)
 def test_the_matcher_says_what_the_responder_works_out(zone: ZoneData) -> None:
     catalog = Catalog()
@@ -49,6 +50,7 @@ def test_the_matcher_says_what_the_responder_works_out(zone: ZoneData) -> None:
             assert found == expected or content(found) == content(expected)
 
 
+@settings(deadline=None)
 @given(zone_strategy.zones, st.data())
 def test_mixed_case_finds_the_same_answer(zone: ZoneData, data: st.DataObject) -> None:
     catalog = Catalog()
@@ -61,6 +63,7 @@ def test_mixed_case_finds_the_same_answer(zone: ZoneData, data: st.DataObject) -
     assert content(matcher.answer(shouted)) == content(matcher.answer(question))
 
 
+@settings(deadline=None)
 @given(st.lists(zone_strategy.zones, min_size=2, max_size=4))
 def test_a_zone_that_is_changed_becomes_the_zone_that_is_made_anew(versions: list[ZoneData]) -> None:
     zone = compile_zone(ZoneIndex.of(versions[0]))
@@ -72,6 +75,7 @@ def test_a_zone_that_is_changed_becomes_the_zone_that_is_made_anew(versions: lis
         assert zone.table == anew.table
 
 
+@settings(deadline=None)
 @given(zone_strategy.zones, st.lists(zone_strategy.rrsets(), min_size=1, max_size=6))
 def test_small_changes_one_after_another(zone: ZoneData, edits: list[RRset]) -> None:
     """Each edit puts a set in, or takes it out when it is there; an edit that the zone does not bear is left out."""
