@@ -76,3 +76,13 @@ def merge_conditions(current: Iterable[Condition], wanted: Iterable[Condition], 
         time = now if changed or old is None else old.last_transition_time
         merged[each.type] = each.model_copy(update={"last_transition_time": time})
     return tuple(merged[name] for name in sorted(merged))
+
+
+def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> list[Condition]:
+    """Return the conditions of `new` whose status or reason differs from the one in `old`."""
+    before = {each.type: each for each in old}
+    return [
+        each
+        for each in new
+        if each.type not in before or (before[each.type].status, before[each.type].reason) != (each.status, each.reason)
+    ]

@@ -5,9 +5,7 @@ Owns the order of writes. Never decides: it carries out a composition, and every
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Iterable
-from typing import Any, Final
+from typing import Any
 
 from controllers.api.group import (
     CORE_FINALIZER,
@@ -22,13 +20,12 @@ from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
+from controllers.runtime.parallel import in_parallel
 from kube.client import Client
 from kube.errors import NotFound
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
-
-PARALLEL_WRITES: Final = 16
 
 
 class LedgerWriter:
@@ -146,20 +143,6 @@ class LedgerWriter:
     async def _set_finalizers(self, ref: ResourceRef, meta: ObjectMeta, finalizers: list[str]) -> None:
         patch = {"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}}
         await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
-
-
-async def in_parallel(writes: Iterable[Awaitable[None]]) -> None:
-    """Run every write, a bounded number at a time; raises the first failure once all have ended."""
-    free = asyncio.Semaphore(PARALLEL_WRITES)
-
-    async def run(write: Awaitable[None]) -> None:
-        async with free:
-            await write
-
-    results = await asyncio.gather(*(run(write) for write in writes), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
 
 
 def _may_be_held(meta: ObjectMeta) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import FullRef, ProviderRef
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet, UnitZone, ZoneUnitSpec
 from controllers.core.inputs import ZoneInputs, class_key_of
@@ -19,7 +20,6 @@ from controllers.core.ledger import Ledger
 from controllers.core.owner import by_age, register_ledger
 from controllers.core.placement import place
 from controllers.core.record_rule import judge_record_set, verdict_under
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.core.zone_rule import judge_zone, storage_version
 from kube.object import ObjectKey
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final, TypeVar
 
-from controllers.api.condition import Condition, ConditionStatus
+from controllers.api.condition import Condition, ConditionStatus, changed_conditions
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.apply import LedgerWriter, in_parallel
+from controllers.core.apply import LedgerWriter
 from controllers.core.compose import Composition, compose
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import (
@@ -29,8 +29,9 @@ from controllers.core.inputs import (
     zone_key_of,
 )
 from controllers.core.memory import ZoneMemory
-from controllers.core.projection import Projected, changed_conditions, project_record_set, project_zone
+from controllers.core.projection import Projected, project_record_set, project_zone
 from controllers.runtime.controller import Controller, Requeue
+from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.client import Client
 from kube.object import ObjectKey, ObjectMeta, ObjectReference

@@ -15,9 +15,9 @@ import re2
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import selects
+from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import AllowedRecordSets, RecordGrant, Zone
 from controllers.api.zone_class import NamespacesFrom, ZoneClass
-from controllers.core.verdict import ACCEPTED, Verdict, refused
 
 NAMESPACE_DENIED: Final = "RecordSet namespace is not allowed by the referenced Zone."
 NAME_DENIED: Final = "RecordSet name is not allowed by the referenced Zone."

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from controllers.api.record_set import RecordSet
+from controllers.api.verdict import Verdict
 from controllers.api.zone import Zone
 from controllers.core.inputs import ZoneInputs
 from controllers.core.record_rule import judge_record_set
-from controllers.core.verdict import Verdict
 from kube.object import ObjectKey
 
 Ground = tuple[object, ...]

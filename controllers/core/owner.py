@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_unit import UnitRecordSet
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 from kube.object import ObjectKey
 from zonemodel.record import RecordType
 

@@ -6,7 +6,7 @@ provider data goes over, private state never does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +14,9 @@ from controllers.api.condition import Condition, ConditionStatus, ConditionType,
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet, RecordSetStatus, RecordSetZoneStatus
 from controllers.api.reference import FullRef
+from controllers.api.verdict import Verdict, waiting
 from controllers.api.zone import ProviderData, Zone, ZoneStatus
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSet, UnitRecordSetStatus, ZoneUnit
-from controllers.core.verdict import Verdict, waiting
 from kube.object import ObjectKey
 
 AWAITING: Final = waiting(Reason.RECONCILING, "Waiting for the provider.")
@@ -143,13 +143,3 @@ def _without(conditions: Iterable[Condition], kind: ConditionType) -> list[Condi
 
 def _is_provisional(wanted: Iterable[Condition]) -> bool:
     return any(each.reason == Reason.RECONCILING and each.message == AWAITING.message for each in wanted)
-
-
-def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> list[Condition]:
-    """Return the conditions of `new` whose status or reason differs from the one in `old`."""
-    before: Mapping[str, Condition] = {each.type: each for each in old}
-    return [
-        each
-        for each in new
-        if each.type not in before or (before[each.type].status, before[each.type].reason) != (each.status, each.reason)
-    ]

@@ -11,10 +11,10 @@ from typing import Final
 from controllers.api.condition import ConditionStatus, ConditionType
 from controllers.api.reason import RECORD_SET_REASONS, Reason
 from controllers.api.record_set import RecordSet
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.core.grant import judge_record_set_grant
 from controllers.core.inputs import ZoneInputs
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.core.zone_rule import served_version
 from zonemodel.name import Fqdn, OwnerName, object_to_length
 from zonemodel.record import encode_bodies

@@ -11,11 +11,11 @@ from typing import Final
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
 from controllers.api.provider import Provider, ProviderVersion
 from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.core.grant import judge_zone_grant
 from controllers.core.inputs import ZoneInputs, class_key_of
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 
 Rule = Callable[[Zone, ZoneInputs], Verdict]
 

@@ -12,9 +12,9 @@ from typing import Final
 from controllers.api.condition import MESSAGE_LIMIT
 from controllers.api.provider import Provider
 from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_class import ZoneClass
 from controllers.core.providercontract.resolution import storage_version
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.parameter_rule import parse_parameters
 from controllers.providers.hosted.parameters import Parameters

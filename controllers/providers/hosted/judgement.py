@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from controllers.api.reason import Reason
-from controllers.core.verdict import Verdict, refused
+from controllers.api.verdict import Verdict, refused
 from controllers.providers.hosted.content import Content, Fate
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import Item, Items

@@ -14,9 +14,8 @@ from typing import Final
 import structlog
 
 from controllers.api.reason import Reason
+from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.apply import in_parallel
-from controllers.core.verdict import Verdict, refused
 from controllers.providers.hosted.content import Content, Lines, as_written, needs_base
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
@@ -28,6 +27,7 @@ from controllers.providers.hosted.standing import Course, Standing
 from controllers.providers.hosted.view import ZoneView
 from controllers.providers.hosted.writer import HostedWriter
 from controllers.providers.hosted.zone_state import ZoneState
+from controllers.runtime.parallel import in_parallel
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, NotFound, ResourceNotServed, RetryableError
 from kube.object import ObjectKey
 from zonemodel.hosted_zone import HostedZoneSpec, Page

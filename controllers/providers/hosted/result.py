@@ -18,8 +18,8 @@ from typing import Final
 
 from controllers.api.condition import Condition, ConditionStatus, ConditionType, find_condition, merge_conditions
 from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSetStatus, UnitZoneStatus, ZoneUnit, ZoneUnitStatus
-from controllers.core.verdict import ACCEPTED, Verdict, refused
 from controllers.providers.hosted.item import Item, Items
 from kube.object import ObjectKey
 

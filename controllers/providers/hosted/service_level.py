@@ -11,7 +11,7 @@ from typing import Final
 
 from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
-from controllers.core.verdict import Verdict, refused
+from controllers.api.verdict import Verdict, refused
 from controllers.providers.hosted.history import NEVER, History
 from controllers.providers.hosted.hosted_object import Manifest
 from zonemodel.hosted_zone import ServerState, ServerStatus

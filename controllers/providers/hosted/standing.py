@@ -12,9 +12,9 @@ from typing import Final
 
 from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import is_ours, judge_class
 from controllers.providers.hosted.parameters import Head, Parameters, head_of, servers_without_addresses

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from controllers.api.condition import ConditionStatus, ConditionType, merge_conditions
+from controllers.api.condition import ConditionStatus, ConditionType, changed_conditions, merge_conditions
 from controllers.api.group import ZONE_CLASSES
 from controllers.api.zone_class import ZoneClass, ZoneClassStatus
-from controllers.core.projection import changed_conditions
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import is_ours, judge_class
 from controllers.providers.hosted.result import condition

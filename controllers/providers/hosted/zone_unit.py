@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from controllers.api.condition import Condition, ConditionStatus, ConditionType, merge_conditions
+from controllers.api.condition import Condition, ConditionStatus, ConditionType, changed_conditions, merge_conditions
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation
 from controllers.api.reason import Reason
+from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
-from controllers.core.apply import in_parallel
-from controllers.core.projection import changed_conditions
-from controllers.core.verdict import Verdict, refused
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
@@ -34,6 +32,7 @@ from controllers.providers.hosted.view import HostedInformers, ZoneView, gather
 from controllers.providers.hosted.writer import HostedWriter
 from controllers.providers.hosted.zone_state import ZoneState
 from controllers.runtime.controller import Requeue
+from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.client import Client
 from kube.errors import TooLarge

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from controllers.api.condition import ConditionStatus, find_condition
+from controllers.api.condition import ConditionStatus, changed_conditions, find_condition
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSetStatus
+from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import ZoneStatus
 from controllers.api.zone_unit import UnitRecordSet, UnitRecordSetStatus
 from controllers.core.compose import compose, item_of
-from controllers.core.projection import changed_conditions, project_record_set, project_zone
-from controllers.core.verdict import ACCEPTED, Verdict, refused
+from controllers.core.projection import project_record_set, project_zone
 from kube.object import ObjectKey
 from tests.controllers.core.build import NOW, ZONE, condition, deleting, inputs, record_set, units, zone
 
