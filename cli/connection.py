@@ -100,11 +100,7 @@ def _connect(files: configuration.Files, context: str | None) -> Connection:
 def _connect_pod(context: str | None) -> Connection:
     from kube.config import connect as connect_any
 
-    try:
-        client = connect_any(None, context, field_manager=FIELD_MANAGER, warn=_show_warning)
-    except ConfigError as error:
-        message = f"{error.message}; no {configuration.UP_KUBECONFIG} here. Start an API with `dns-api up`, or name one with --kubeconfig"
-        raise ConfigError(message) from error
+    client = connect_any(None, context, field_manager=FIELD_MANAGER, warn=_show_warning)
     namespace = _POD_NAMESPACE.read_text(encoding="utf-8").strip() if _POD_NAMESPACE.is_file() else "default"
     return Connection(client, namespace, "of the cluster", "see the pod's network and DNS")
 

@@ -49,8 +49,8 @@ class View:
 def find_files(kubeconfig: Path | None, environ: Mapping[str, str], folder: Path) -> Files | None:
     """Return the first of: `kubeconfig`, the files of KUBECONFIG, that of `dns-api up` in `folder`, the one at home.
 
-    Returns None in a pod, when neither of the first three exists, and when there is nothing at all. Raises ConfigError when a file
-    was named that does not exist: going on would act on an API that nobody meant.
+    Returns None in a pod that has none of the first three: its service account counts. Raises ConfigError when there is nothing
+    at all, and when a file was named that does not exist: going on would act on an API that nobody meant.
     """
     if kubeconfig is not None:
         if not kubeconfig.is_file():
@@ -64,9 +64,13 @@ def find_files(kubeconfig: Path | None, environ: Mapping[str, str], folder: Path
         return Files(existing, f"KUBECONFIG={listed}")
     if (folder / UP_KUBECONFIG).is_file():
         return Files((folder / UP_KUBECONFIG,), f"{UP_KUBECONFIG} of `dns-api up`", of_up=True)
+    if all(environ.get(name) for name in _POD):
+        return None
     home = Path(environ.get("HOME") or Path.home()) / HOME_KUBECONFIG
-    in_pod = all(environ.get(name) for name in _POD)
-    return Files((home,), str(home)) if home.is_file() and not in_pod else None
+    if home.is_file():
+        return Files((home,), str(home))
+    tried = f"--kubeconfig and KUBECONFIG are not given, there is neither {UP_KUBECONFIG} nor {home}, and this is no pod"
+    raise ConfigError(f"found no API: {tried}\n  start one here with `dns-api up`, or name one with --kubeconfig")
 
 
 def read(files: Files, context: str | None) -> View:
