@@ -77,13 +77,17 @@ class WebhookServer:
         """Listen. Raises OSError when the address cannot be taken."""
         await self._runner.setup()
         host, port = self._address
-        self._listener = await asyncio.get_running_loop().create_server(
-            self._runner.server,  # type: ignore[arg-type] # aiohttp's server makes protocols but is not declared as a callable
-            host,
-            port,
-            ssl=self._certificate.context,
-            ssl_handshake_timeout=self._limits.handshake_s,
-        )
+        try:
+            self._listener = await asyncio.get_running_loop().create_server(
+                self._runner.server,  # type: ignore[arg-type] # it makes protocols, but is not declared as a callable
+                host,
+                port,
+                ssl=self._certificate.context,
+                ssl_handshake_timeout=self._limits.handshake_s,
+            )
+        except OSError:
+            await self._runner.cleanup()
+            raise
         self._follower = asyncio.create_task(self._certificate.follow())
         _log.info("webhook.listening", port=self.port)
         return self

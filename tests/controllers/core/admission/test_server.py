@@ -239,6 +239,13 @@ async def test_plain_http_is_not_spoken(pair: ServingPair) -> None:
             await plain.post(f"http://127.0.0.1:{listening.port}{ZONES_PATH}", json={})
 
 
+async def test_a_port_in_use_is_an_error_of_the_system(pair: ServingPair) -> None:
+    async with server(pair) as listening:
+        certificate = ServingCertificate(pair.certificate, pair.key)
+        with pytest.raises(OSError, match="address already in use"):
+            await WebhookServer((), certificate, host="127.0.0.1", port=listening.port).__aenter__()
+
+
 async def test_tls_before_1_2_is_not_spoken(pair: ServingPair) -> None:
     certificate = ServingCertificate(pair.certificate, pair.key)
 
