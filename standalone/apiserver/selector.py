@@ -12,6 +12,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+from standalone.apiserver.conversion import decoded
 from standalone.apiserver.metadata.name import label_value_objections, qualified_objections
 from standalone.apiserver.status import bad_request
 from standalone.resource import Resource
@@ -84,7 +85,7 @@ def matcher(resource: Resource, label_selector: str, field_selector: str) -> Mat
             raise bad_request(f"field label not supported: {requirement.key}")
     if not labels and not fields:
         return None
-    return lambda record: matches_labels(labels, record.labels) and _matches_fields(fields, record)
+    return lambda record: matches_labels(labels, record.labels) and _matches_fields(fields, resource, record)
 
 
 def matches_labels(selector: Selector, labels: Mapping[str, str]) -> bool:
@@ -99,16 +100,16 @@ def name_of(field_selector: str) -> str | None:
     return None
 
 
-def _matches_fields(selector: Selector, record: Record) -> bool:
-    decoded: dict[str, Any] | None = None
+def _matches_fields(selector: Selector, resource: Resource, record: Record) -> bool:
+    obj: dict[str, Any] | None = None
     for requirement in selector:
         if requirement.key == "metadata.name":
             value: str | None = record.key.name
         elif requirement.key == "metadata.namespace":
             value = record.key.namespace
         else:
-            decoded = record.object() if decoded is None else decoded
-            value = _field(decoded, requirement.key)
+            obj = decoded(resource, record) if obj is None else obj
+            value = _field(obj, requirement.key)
         if not requirement.holds(value):
             return False
     return True

@@ -17,6 +17,8 @@ JsonObject = dict[str, Any]
 class ApiError(Exception):
     """A refusal; `status` is the Status object that the client gets and `code` its HTTP code."""
 
+    retry_after_s: int | None = None
+
     def __init__(self, code: int, reason: str, message: str, details: JsonObject | None = None) -> None:
         super().__init__(message)
         self.code = code
@@ -159,10 +161,17 @@ def version_ahead(requested: int, current: int) -> ApiError:
     """A resource version this server has not reached; clients retry after a second (api-concepts, "timeout")."""
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     message = f"Timeout: Too large resource version: {requested}, current: {current}"
-    return ApiError(504, "Timeout", message, {"causes": causes, "retryAfterSeconds": 1})
+    error = ApiError(504, "Timeout", message, {"causes": causes, "retryAfterSeconds": 1})
+    error.retry_after_s = 1
+    return error
 
 
-def too_large(size_bytes: int, limit_bytes: int) -> ApiError:
+def body_too_large(limit_bytes: int) -> ApiError:
+    message = f"Request entity too large: limit is {limit_bytes}"
+    return ApiError(413, "RequestEntityTooLarge", message, {})
+
+
+def object_too_large(size_bytes: int, limit_bytes: int) -> ApiError:
     message = (
         f"etcdserver: request is too large: the object takes {size_bytes} bytes, at most {limit_bytes} are allowed"
     )

@@ -49,7 +49,10 @@ class Watch:
         self.api.store.unsubscribe(*self.target.resource.storage_key, self.subscription)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Whole frames, as many as are ready at a time; ends at the timeout or when the watcher falls behind."""
+        """Whole frames, as many as are ready at a time; ends at the timeout or when the watcher falls behind.
+
+        Yields now and then even when there is nothing to say, so that a watcher that has gone is noticed.
+        """
         ends_at = time.monotonic() + self.options.timeout_s if self.options.timeout_s else None
         if chunk := self._beginning():
             yield chunk
@@ -64,8 +67,7 @@ class Watch:
                 yield chunk
             if time.monotonic() >= bookmark_at:
                 bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
-                if self.options.allow_bookmarks and not self.subscription.closed:
-                    yield self._bookmark()
+                yield self._bookmark() if self.options.allow_bookmarks else b""
 
     def _beginning(self) -> bytes:
         resource = self.target.resource
@@ -113,6 +115,8 @@ def start(api: Api, target: Target, options: ListOptions, form: Form) -> Watch:
     if options.send_initial_events:
         check_version(api, options.version)
     after = api.store.version if with_state else options.version or 0
+    if after > api.store.version:
+        raise watch_expired(after, api.store.version)  # it was read from another data directory
     try:
         missed, subscription = api.store.subscribe(*resource.storage_key, target.namespace, after)
     except VersionTooOldError as error:

@@ -90,7 +90,8 @@ def encode_at(key: Key, version: int, obj: dict[str, Any]) -> Record:
     The stamp is why encoding waits until a change has its place in the order.
     """
     obj["metadata"]["resourceVersion"] = str(version)
-    return record_of(key, version, obj, orjson.dumps(obj))
+    body = bytes(memoryview(orjson.dumps(obj)))  # an exact copy: the encoder's own result keeps its spare room
+    return record_of(key, version, obj, body)
 
 
 def decode(key: Key, version: int, body: bytes) -> Record:

@@ -66,6 +66,15 @@ async def widgets(rest: Rest, namespace: str) -> AsyncIterator[Widgets]:
     (await rest.post(DEFINITIONS, kind.definition)).ok()
     await rest.until(kind.path, lambda reply: reply.code == 200)
     yield kind
+    await remove(rest, kind)
+
+
+async def remove(rest: Rest, kind: Widgets) -> None:
+    """Delete the kind with all its objects, whatever holds them: a real server waits for each for a long time."""
+    listed = await rest.get(kind.everywhere)
+    for item in listed.body["items"] if listed.code == 200 else ():
+        path = f"/apis/{kind.api_version}/namespaces/{item['metadata']['namespace']}/{kind.plural}"
+        await rest.patch(f"{path}/{item['metadata']['name']}", {"metadata": {"finalizers": None}})
     await rest.delete(kind.definition_path)
 
 

@@ -215,7 +215,8 @@ async def test_subresources_that_do_not_exist_are_not_found(rest: Rest, widgets:
 
 async def test_a_method_that_does_not_fit_is_refused(rest: Rest, widgets: Widgets) -> None:
     assert (await rest.put(widgets.path, {})).code in (400, 405)
-    (await rest.post(widgets.at("one"), widgets.make("one"))).refused(405, "MethodNotAllowed")
+    (await rest.post(widgets.everywhere, widgets.make("one"))).refused(405, "MethodNotAllowed")
+    (await rest.delete(widgets.everywhere)).refused(405, "MethodNotAllowed")
 
 
 async def test_health_and_version(rest: Rest) -> None:

@@ -13,10 +13,7 @@ from standalone.resource import STANDARD_VERBS, PrinterColumn, Resource
 REVIEW_VERBS = ("create",)
 _NAMESPACE_VERBS = tuple(verb for verb in STANDARD_VERBS if verb != "deletecollection")
 _EVENT_FIELDS = ("reason", "type", "source", "reportingComponent")
-_INVOLVED_FIELDS = tuple(
-    f"involvedObject.{name}"
-    for name in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-)
+_REFERENCE_FIELDS = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 
 def _resource(api_version: str, kind: str, plural: str, *, namespaced: bool, **more: Any) -> Resource:
@@ -56,7 +53,12 @@ NAMESPACE = _resource(
     selectable_fields=("status.phase",),
 )
 EVENT = _resource(
-    "v1", "Event", "events", namespaced=True, short_names=("ev",), selectable_fields=(*_INVOLVED_FIELDS, *_EVENT_FIELDS)
+    "v1",
+    "Event",
+    "events",
+    namespaced=True,
+    short_names=("ev",),
+    selectable_fields=(*(f"involvedObject.{name}" for name in _REFERENCE_FIELDS), *_EVENT_FIELDS),
 )
 
 BUILT_IN: tuple[Resource, ...] = (
@@ -75,7 +77,20 @@ BUILT_IN: tuple[Resource, ...] = (
         selectable_fields=("spec.clusterIP", "spec.type"),
     ),
     _resource("v1", "ServiceAccount", "serviceaccounts", namespaced=True, short_names=("sa",)),
-    _resource("events.k8s.io/v1", "Event", "events", namespaced=True, short_names=("ev",), storage_group=""),
+    _resource(
+        "events.k8s.io/v1",
+        "Event",
+        "events",
+        namespaced=True,
+        short_names=("ev",),
+        storage_group="",
+        selectable_fields=(
+            *(f"regarding.{name}" for name in _REFERENCE_FIELDS),
+            "reason",
+            "type",
+            "reportingController",
+        ),
+    ),
     _resource("coordination.k8s.io/v1", "Lease", "leases", namespaced=True),
     _resource("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", namespaced=True, has_generation=True),
     CUSTOM_RESOURCE_DEFINITION,
