@@ -178,7 +178,8 @@ def _fault(place: str, message: str) -> Fault:
 def _syntax_fault(error: yaml.MarkedYAMLError, first_line: int) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + first_line}, column {mark.column + 1}: " if mark else ""
-    return f"is not YAML: {where}{error.problem or error.context}"
+    syntax = "" if isinstance(error, yaml.constructor.ConstructorError) else "is not YAML: "
+    return f"{syntax}{where}{error.problem or error.context}"
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Owns the order, what counts as created, configured and unchanged, and how often 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -15,7 +15,17 @@ from cli.document import Document, Fault
 from cli.refusal import causes_of, faults
 from kube.client import Client
 from kube.discovery import Discovery
-from kube.errors import BadRequest, Invalid, KubeError, NotFound, ResourceNotServed, TooManyRequests, Unavailable
+from kube.errors import (
+    BadRequest,
+    ConfigError,
+    Invalid,
+    KubeError,
+    NotFound,
+    ResourceNotServed,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 
@@ -25,7 +35,7 @@ BUSY_ATTEMPTS: Final = 6
 ESTABLISHED_ATTEMPTS: Final = 50
 ESTABLISHED_POLL_S: Final = 0.1
 _DEFINITION: Final = "CustomResourceDefinition"
-_NEVER_COMPARED: Final = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
+_COMPARED: Final = frozenset({"finalizers", "ownerReferences"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ def subject(ref: ResourceRef, name: str) -> str:
 async def submit(client: Client, documents: Sequence[Document], settings: Settings) -> AsyncGenerator[Applied | Fault]:
     """Yield what came of each manifest, in the order of application.
 
-    Raises Unavailable when the server does not answer any more: then nobody knows about the rest.
+    Raises Unavailable when the server does not answer any more, and when it does not know us: then nobody knows about the rest.
     """
     submitter = _Submitter(client, settings)
     for _, stage in groupby(sorted(documents, key=lambda each: each.stage), key=lambda each: each.stage):
@@ -103,11 +113,8 @@ class _Submitter:
             if isinstance(item, Fault):
                 return item
             return await self._apply(item)
-        except Unavailable as error:
-            if not error.code:
-                raise
-            return Fault(document.place, tuple(faults(error)), _named(document))
         except KubeError as error:
+            _require_answer(error)
             return Fault(document.place, tuple(faults(error)), _named(document))
 
     async def _identify(self, document: Document) -> Item | Fault:
@@ -147,13 +154,12 @@ class _Submitter:
         content, settings = item.document.content, self._settings
         try:
             after = await self._patiently(item, content)
-        except (Invalid, BadRequest, Unavailable) as error:
-            if isinstance(error, Unavailable) and not error.code:
-                raise
+        except KubeError as error:
+            _require_answer(error)
             return Fault(item.document.place, tuple(await self._all_faults(item, error)), item.subject)
         if item.ref.kind == _DEFINITION and not settings.dry_run:
             self._defined.add((content["spec"]["group"], content["spec"]["names"]["kind"]))
-        return Applied(item.subject, _verb(before, after))
+        return Applied(item.subject, _verb(before, after, content))
 
     async def _read(self, item: Item) -> Mapping[str, Any] | None:
         try:
@@ -180,9 +186,9 @@ class _Submitter:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _all_faults(self, item: Item, error: KubeError) -> list[str]:
-        """Return every fault. Fields that the schema does not know are refused before any value is looked at: ask about the values too."""
+        """Return every fault. Unknown fields and wrong types are refused before any value is looked at: ask about the values too."""
         found = list(faults(error))
-        if isinstance(error, Invalid):
+        if not (isinstance(error, BadRequest | Unavailable) and causes_of(error)):
             return found
         try:
             await self._client.create(item.ref, item.document.content, dry_run=True, field_validation="Ignore")
@@ -199,14 +205,20 @@ def _named(document: Document) -> str:
     return f"{document.kind} {document.content['metadata']['name']}"
 
 
-def _verb(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
+def _require_answer(error: KubeError) -> None:
+    """Raise what is no answer of the server to this manifest but the lack of any."""
+    if isinstance(error, ConfigError | Unauthorized) or (isinstance(error, Unavailable) and not error.code):
+        raise error
+
+
+def _verb(before: Mapping[str, Any] | None, after: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     if before is None:
         return "created"
-    same_version = before["metadata"]["resourceVersion"] == after["metadata"].get("resourceVersion")
-    return "unchanged" if same_version and _content(before) == _content(after) else "configured"
+    named = _COMPARED & content["metadata"].keys() | {"labels", "annotations"}
+    return "unchanged" if _content(before, named) == _content(after, named) else "configured"
 
 
-def _content(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest can change of an object; a dry run leaves its resourceVersion as it was."""
-    metadata = {name: value for name, value in obj["metadata"].items() if name not in _NEVER_COMPARED}
-    return {**obj, "metadata": metadata}
+def _content(obj: Mapping[str, Any], named: Set[str]) -> dict[str, Any]:
+    """What a manifest can change of an object. Controllers may write its status and finalizers at the same moment."""
+    metadata = {name: value for name, value in obj["metadata"].items() if name in named}
+    return {name: value for name, value in obj.items() if name != "status"} | {"metadata": metadata}
