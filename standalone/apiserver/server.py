@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,7 @@ from standalone.apiserver.cleanup.expiry import EventExpiry
 from standalone.apiserver.cleanup.namespace import NamespaceCleaner
 from standalone.apiserver.endpoint import LIMIT_BODY_BYTES, Endpoint
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
+from standalone.apiserver.security import Security, security_for
 from standalone.registry import Registry
 from standalone.store.limits import DEFAULT_LIMITS, Limits
 from standalone.store.store import Store
@@ -45,6 +47,7 @@ class ApiServer:
         self._port = port
         self._limits = limits
         self._admission = Admission()
+        self._security = Security()
         self._store: Store | None = None
         self._endpoint: Endpoint | None = None
         self._runner: web.ServerRunner | None = None
@@ -59,7 +62,8 @@ class ApiServer:
             store.listen(api.registry.follow)
             await ensure_namespaces(api)
             self._start_cleaning(api)
-            self._endpoint = Endpoint(api)
+            self._security = security_for(self._host, self._data_dir)
+            self._endpoint = Endpoint(api, self._security.token)
             await self._listen(self._endpoint)
         except BaseException:
             await self.stop()
@@ -85,8 +89,25 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        """Where the API is; an unspecified address is reached by loopback."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)
+        host = f"[{host}]" if ":" in host else host
+        return f"{'http' if self._security.tls is None else 'https'}://{host}:{self._port}"
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token that requests must carry; None on loopback."""
+        return self._security.token
+
+    @property
+    def ca_pem(self) -> bytes | None:
+        """The certificate that clients verify the server by; None when it does not use TLS."""
+        return self._security.ca_pem
+
+    @property
+    def writes(self) -> Counter[tuple[str, str]]:
+        """Committed changes by (group, plural) since the start."""
+        return Counter() if self._store is None else Counter(self._store.writes)
 
     def register_admission(
         self,
@@ -115,7 +136,7 @@ class ApiServer:
         server = web.Server(endpoint.handle, request_factory=_request, access_log=None)
         self._runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._port)
+        site = web.TCPSite(self._runner, self._host, self._port, ssl_context=self._security.tls)
         try:
             await site.start()
         except OSError as error:
