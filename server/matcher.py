@@ -87,7 +87,7 @@ class Matcher:
                 return self._respond(packet, over_tcp=over_tcp)
             suffix = suffix[suffix[0] + 1 :]
         answer = table.answers.get(name + qtype) or _find(table, name, qtype)
-        if answer is COMPUTED or (qtype == _DS and len(suffix) == len(name)):
+        if answer is COMPUTED or (qtype == _DS and len(suffix) == len(name)) or (table.signed and opt is self._opts[1]):
             return self._respond(packet, over_tcp=over_tcp)
         return compose(packet, end, answer, table.soa, variant, opt, limit_bytes)
 

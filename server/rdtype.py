@@ -24,6 +24,7 @@ RRSIG: Final = 46
 NSEC: Final = 47
 DNSKEY: Final = 48
 NSEC3: Final = 50
+NSEC3PARAM: Final = 51
 NXNAME: Final = 128
 TKEY: Final = 249
 TSIG: Final = 250

@@ -82,6 +82,8 @@ class Responder:
         reply = resolve(zone.index, question.name, question.qtype)
         if question.qtype == rdtype.ANY and reply.final and not over_tcp:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
+        if zone.proofs is not None and edns is not None and edns.dnssec_ok:
+            zone.proofs.add_to(reply)
         answer = encode_reply(reply, question.name, question.name, exact=True)
         return self._compose(packet, question, edns, answer, zone.table.soa, over_tcp)
 
@@ -162,5 +164,7 @@ def _recursion_desired(packet: bytes) -> int:
     return packet[2] & RD if opcode(packet) == QUERY else 0
 
 
-def _size(rrset: RRset) -> tuple[int, int]:
-    return sum(len(rdata) + HEADER_BYTES for rdata in rrset.rdatas), rrset.rdtype
+def _size(rrset: RRset) -> tuple[bool, int, int]:
+    """Order sets by their worth as the one answer to ANY: data before signatures, small before large."""
+    is_proof = rrset.rdtype in {rdtype.RRSIG, rdtype.NSEC}
+    return is_proof, sum(len(rdata) + HEADER_BYTES for rdata in rrset.rdatas), rrset.rdtype

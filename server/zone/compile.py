@@ -14,6 +14,7 @@ from server.zone.dependency import Dependencies
 from server.zone.encode import encode_plain, encode_reply, encode_soa
 from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
 from server.zone.lookup import NXDOMAIN, Reply, resolve
+from server.zone.proof import Proofs
 from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
 from zonemodel.name import WireName
 
@@ -30,11 +31,15 @@ _LINKED: Final = frozenset({rdtype.NS, rdtype.CNAME, rdtype.DNAME})
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One version of a zone: its content, what is served of it, and which answers hang on which other names."""
+    """One version of a zone: its content, what is served of it, and which answers hang on which other names.
+
+    `proofs` are what a signed zone adds to its answers, None for a zone without signatures.
+    """
 
     index: ZoneIndex
     table: ZoneTable
     dependencies: Dependencies
+    proofs: Proofs | None = None
 
 
 def compile_zone(index: ZoneIndex) -> Zone:
@@ -59,7 +64,9 @@ class Draft:
         soa = encode_soa(self.index.at(self.index.origin)[rdtype.SOA])
         for name, consulted in self.consulted.items():
             dependencies.replace(name, consulted)
-        return Zone(self.index, ZoneTable(self.index.origin, self.answers, self.nodes, soa), dependencies)
+        proofs = Proofs.of(self.index)
+        table = ZoneTable(self.index.origin, self.answers, self.nodes, soa, signed=proofs is not None)
+        return Zone(self.index, table, dependencies, proofs)
 
     def put(self, name: WireName) -> None:
         """Compile one existing name; a name that a zone cut or DNAME hides gets no node (RFC 2181 section 6.1)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from server import rdtype
-from server.zone.lookup import Reply
+from server.zone.lookup import Reply, negative_soa
 from server.zone.table import AUTHORITATIVE, Answer, Trim, heads
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
@@ -136,10 +136,9 @@ def encode_plain(rrset: RRset, known: WireName, exact: bool) -> Answer:
 
 
 def encode_soa(soa: RRset) -> Answer:
-    """Return the record that denials carry: its TTL is the lower of its own and its MINIMUM field (RFC 2308 section 3)."""
-    minimum = int.from_bytes(soa.rdatas[0][-4:], "big")
+    """Return the record that denials carry, for any distance from the question."""
     encoder = Encoder(soa.owner, exact=False, adjacent=False)
-    encoder.add(RRset(soa.owner, soa.rdtype, min(soa.ttl_s, minimum), soa.rdatas), b"")
+    encoder.add(negative_soa(soa), b"")
     return Answer(heads(0, 0, 0, 0), bytes(encoder.body), encoder.step)
 
 

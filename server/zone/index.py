@@ -63,8 +63,9 @@ class ZoneIndex:
         for rrset in zone.rrsets:
             sets.setdefault(rrset.owner, {})[rrset.rdtype] = rrset
         children: dict[WireName, int] = {zone.origin: 0}
-        for owner in sets:
-            _add_name(children, owner)
+        for owner, found in sets.items():
+            if _makes_exist(found):
+                _add_name(children, owner)
         barriers = frozenset(owner for owner, found in sets.items() if _is_barrier(owner, found, zone.origin))
         return cls(zone.origin, sets, children, barriers)
 
@@ -81,9 +82,11 @@ class ZoneIndex:
         for owner, found in edited.items():
             if found:
                 sets[owner] = found
-                _add_name(children, owner)
             else:
                 sets.pop(owner, None)
+            if _makes_exist(found):
+                _add_name(children, owner)
+            else:
                 _drop_name(children, owner, sets, self.origin)
             (barriers.add if _is_barrier(owner, found, self.origin) else barriers.discard)(owner)
         return ZoneIndex(self.origin, sets, children, frozenset(barriers))
@@ -124,6 +127,11 @@ def _is_barrier(owner: WireName, found: Sets, origin: WireName) -> bool:
     return rdtype.DNAME in found or (rdtype.NS in found and owner != origin)
 
 
+def _makes_exist(found: Sets) -> bool:
+    """Say whether sets make their owner a name of the zone; hashed owners of NSEC3 records are none (RFC 5155 section 7.2.8)."""
+    return not found.keys() <= {rdtype.NSEC3, rdtype.RRSIG} or (bool(found) and rdtype.NSEC3 not in found)
+
+
 def _add_name(children: dict[WireName, int], name: WireName) -> None:
     """Make `name` exist, and so every name between it and the apex, which is in `children` already."""
     if name in children:
@@ -137,7 +145,7 @@ def _add_name(children: dict[WireName, int], name: WireName) -> None:
 
 def _drop_name(children: dict[WireName, int], name: WireName, sets: Mapping[WireName, Sets], origin: WireName) -> None:
     """End the existence of `name` unless something stands below it, and of the names above that existed for it alone."""
-    while children.get(name) == 0 and name not in sets and name != origin:
+    while children.get(name) == 0 and not _makes_exist(sets.get(name, NO_SETS)) and name != origin:
         del children[name]
         name = parent(name)
         children[name] -= 1

@@ -26,8 +26,9 @@ MAX_CHAIN: Final = 16
 class Reply:
     """The RRsets of a reply by section. `glue` is required in the additional section (RFC 9471), `extra` may be left out.
 
-    `denial` asks for the zone's SOA in the authority section. `consulted` are the names whose content or absence shaped the
-    reply, beside the question name itself; `final` is what the last name of the chain holds, by type.
+    `denial` asks for the zone's SOA in the authority section. `chain` are the names of the zone that were looked up, the
+    question name first; `consulted` are all names, beside that one, whose content or absence shaped the reply; `final` is what
+    the last name of the chain holds, by type.
     """
 
     rcode: int = NOERROR
@@ -37,6 +38,7 @@ class Reply:
     authority: list[RRset] = field(default_factory=list)
     glue: list[RRset] = field(default_factory=list)
     extra: list[RRset] = field(default_factory=list)
+    chain: list[WireName] = field(default_factory=list)
     consulted: list[WireName] = field(default_factory=list)
     final: Sets = field(default_factory=dict)
 
@@ -47,10 +49,9 @@ def resolve(index: ZoneIndex, question: WireName, qtype: int) -> Reply:
     A chain of aliases is followed while it stays in the zone; a loop or a chain past MAX_CHAIN ends where it is found.
     """
     reply = Reply()
-    seen: set[WireName] = set()
     name: WireName | None = question
-    while name is not None and name not in seen and len(seen) < MAX_CHAIN:
-        seen.add(name)
+    while name is not None and name not in reply.chain and len(reply.chain) < MAX_CHAIN:
+        reply.chain.append(name)
         name = _step(index, name, qtype, reply)
         if name is not None:
             reply.consulted.append(name)
@@ -121,6 +122,12 @@ def _redirect(index: ZoneIndex, owner: WireName, name: WireName, qtype: int, rep
     alias = RRset(name, rdtype.CNAME, dname.ttl_s, (target,))
     reply.answer.append(alias)
     return None if qtype in {rdtype.CNAME, rdtype.ANY} else WireName(target.lower())
+
+
+def negative_soa(soa: RRset) -> RRset:
+    """Return the SOA set as denials carry it: its TTL is the lower of its own and its MINIMUM field (RFC 2308 section 3)."""
+    minimum_s = int.from_bytes(soa.rdatas[0][-4:], "big")
+    return RRset(soa.owner, soa.rdtype, min(soa.ttl_s, minimum_s), soa.rdatas)
 
 
 def addresses(index: ZoneIndex, servers: RRset, reply: Reply) -> list[RRset]:

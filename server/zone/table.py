@@ -89,10 +89,12 @@ class ZoneTable:
     """One version of a zone: never changed once it is built.
 
     `answers` are found by owner and type in two octets, joined; every owner is lowercase. `soa` is the negative SOA record,
-    which stands in the authority section of denials (RFC 2308 section 3).
+    which stands in the authority section of denials (RFC 2308 section 3). The answers of a `signed` zone hold no signatures:
+    those who ask for them are answered by the responder.
     """
 
     apex: WireName
     answers: Mapping[bytes, Answer]
     nodes: Mapping[bytes, Node]
     soa: Answer
+    signed: bool = False
