@@ -19,8 +19,9 @@ from controllers.core.inputs import ZoneInputs, class_key_of
 from controllers.core.ledger import Ledger
 from controllers.core.owner import by_age, register_ledger
 from controllers.core.placement import place
+from controllers.core.providercontract.resolution import storage_version
 from controllers.core.record_rule import judge_record_set, verdict_under
-from controllers.core.zone_rule import judge_zone, storage_version
+from controllers.core.zone_rule import judge_zone
 from kube.object import ObjectKey
 
 

@@ -10,20 +10,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-import re2
-
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import selects
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import AllowedRecordSets, RecordGrant, Zone
 from controllers.api.zone_class import NamespacesFrom, ZoneClass
+from controllers.core.pattern import Pattern, PatternError
 
 NAMESPACE_DENIED: Final = "RecordSet namespace is not allowed by the referenced Zone."
 NAME_DENIED: Final = "RecordSet name is not allowed by the referenced Zone."
 TYPE_DENIED: Final = "RecordSet type is not allowed for this RecordSet name by the referenced Zone."
 CLASS_DENIED: Final = "Zone namespace is not allowed by the referenced ZoneClass."
-PATTERN_MEMORY_BYTES: Final = 1 << 20
 
 
 def judge_zone_grant(zone: Zone, zone_class: ZoneClass, labels: Mapping[str, str]) -> Verdict:
@@ -61,21 +59,14 @@ def _speaks_to(grant: AllowedRecordSets, labels: Mapping[str, str]) -> bool:
 
 
 def _covers_name(record: RecordGrant, name: str) -> bool:
-    return _full_match(record.name.pattern, name)
-
-
-def _full_match(pattern: str, name: str) -> bool:
-    compiled = _compile(pattern)
-    return compiled is not None and compiled.fullmatch(name) is not None
+    pattern = _compile(record.name.pattern)
+    return pattern is not None and pattern.matches(name)
 
 
 @lru_cache(maxsize=1024)
-def _compile(pattern: str) -> re2._Regexp | None:
-    """Return the compiled pattern, or None (which grants nothing) for one that RE2 refuses."""
-    options = re2.Options()
-    options.max_mem = PATTERN_MEMORY_BYTES
-    options.log_errors = False
+def _compile(text: str) -> Pattern | None:
+    """Return the compiled pattern, or None (which grants nothing) for one that admission would have refused."""
     try:
-        return re2.compile(pattern, options)
-    except re2.error:
+        return Pattern(text)
+    except PatternError:
         return None

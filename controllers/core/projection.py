@@ -25,7 +25,7 @@ NAMED_CLAIMS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A claim's next status; `provisional` while it only says that something is on its way."""
+    """A claim's next status; `provisional` while it says that something is not known yet, which mostly passes in a moment."""
 
     status: ZoneStatus | RecordSetStatus
     provisional: bool
@@ -142,4 +142,4 @@ def _without(conditions: Iterable[Condition], kind: ConditionType) -> list[Condi
 
 
 def _is_provisional(wanted: Iterable[Condition]) -> bool:
-    return any(each.reason == Reason.RECONCILING and each.message == AWAITING.message for each in wanted)
+    return any(each.status is ConditionStatus.UNKNOWN for each in wanted)

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType
+from controllers.api.provider import ProviderVersion
 from controllers.api.reason import RECORD_SET_REASONS, Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.core.grant import judge_record_set_grant
 from controllers.core.inputs import ZoneInputs
-from controllers.core.zone_rule import served_version
+from controllers.core.providercontract.resolution import resolve_version
 from zonemodel.name import Fqdn, OwnerName, object_to_length
 from zonemodel.record import encode_bodies
 
@@ -47,8 +48,8 @@ def _provider_is_the_zones(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> 
 
 
 def _provider_has_the_type(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
-    version = served_version(inputs.provider, claim.spec.provider.version)
-    if version is not None and claim.spec.type not in version.record_set.supported_types:
+    version = resolve_version(inputs.provider, claim.spec.provider)
+    if isinstance(version, ProviderVersion) and claim.spec.type not in version.record_set.supported_types:
         return refused(
             Reason.INVALID_PROVIDER_PAYLOAD,
             f"Provider {claim.spec.provider.name} does not support type {claim.spec.type}.",

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
-from controllers.api.provider import Provider, ProviderVersion
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.core.grant import judge_zone_grant
 from controllers.core.inputs import ZoneInputs, class_key_of
+from controllers.core.providercontract.resolution import Unresolved, resolve_version, storage_version
 
 Rule = Callable[[Zone, ZoneInputs], Verdict]
 
@@ -25,32 +25,14 @@ def judge_zone(zone: Zone, inputs: ZoneInputs) -> Verdict:
     return next((verdict for rule in RULES if not (verdict := rule(zone, inputs)).accepted), ACCEPTED)
 
 
-def served_version(provider: Provider | None, version: str) -> ProviderVersion | None:
-    """Return the served version of that name, or None."""
-    if provider is None:
-        return None
-    return next((each for each in provider.spec.versions if each.name == version and each.served), None)
-
-
-def storage_version(provider: Provider | None) -> ProviderVersion | None:
-    """Return the version that ledgers are written in, or None when the provider names none or several."""
-    if provider is None:
-        return None
-    found = [each for each in provider.spec.versions if each.storage]
-    return found[0] if len(found) == 1 else None
-
-
 def _provider_serves_the_version(zone: Zone, inputs: ZoneInputs) -> Verdict:
-    ref = zone.spec.provider
-    if inputs.provider is None:
-        return refused(Reason.INVALID_PROVIDER, f"Provider {ref.name} does not exist.")
-    if served_version(inputs.provider, ref.version) is None:
-        return refused(Reason.INVALID_PROVIDER, f"Provider {ref.name} does not serve version {ref.version}.")
-    storage = storage_version(inputs.provider)
-    if storage is None:
+    version = resolve_version(inputs.provider, zone.spec.provider)
+    if isinstance(version, Unresolved):
+        return refused(Reason.INVALID_PROVIDER, f"{version.message}.")
+    if storage_version(inputs.provider) is None:
         return waiting(
             Reason.PROVIDER_STORAGE_VERSION_NOT_RESOLVED,
-            f"Provider {ref.name} does not have exactly one storage version.",
+            f"Provider {zone.spec.provider.name} does not have exactly one storage version.",
         )
     return ACCEPTED
 

@@ -34,6 +34,7 @@ ONLY_HERE = {
     "kubernetes": ("kube.config",),
     # Two rule languages on one engine: that of Provider contracts and that of CustomResourceDefinitions.
     "cel_expr_python": ("controllers.core.cel", "standalone.schema.cel"),
+    "re2": ("controllers.core.pattern", "standalone.schema"),
     "boto3": ("controllers.providers.route53",),
     "botocore": ("controllers.providers.route53",),
     "cloudflare": ("controllers.providers.cloudflare",),
