@@ -29,7 +29,7 @@ $(READY): pyproject.toml tests/tools/kubectl.py | $(SYSTEM)
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@echo "==> Python packages"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
 	@echo "==> kubectl and helm"
 	@$(BIN)/python -m tests.tools.kubectl $(BIN)
 	@touch $@
