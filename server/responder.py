@@ -45,12 +45,14 @@ class Rcode(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """What could be read of a query and, unless it is to be answered, why not."""
+class _Query:
+    """What could be read of a packet that is a query; `question` is None when there is not exactly one that can be read."""
 
+    packet: bytes
+    over_tcp: bool
     question: Question | None
     edns: Edns | None
-    rejection: Rcode | None
+    malformed: bool
 
 
 class Responder:
@@ -64,78 +66,69 @@ class Responder:
         """Return the reply, or None where silence is right: for what is no query at all (RFC 1035 section 4.1.1)."""
         if len(packet) < HEADER_BYTES or packet[2] & 0x80:
             return None
-        judged = _judge(packet)
-        if judged.question is None:
-            return _header_only(packet, judged.rejection or Rcode.FORMERR)
-        if judged.rejection is not None:
-            return self._reject(packet, judged.question, judged.edns, judged.rejection, over_tcp)
-        return self._answer(packet, judged.question, judged.edns, over_tcp)
+        query = _read(packet, over_tcp)
+        rejection = _rejection(query)
+        if query.question is None:
+            return _header_only(packet, rejection or Rcode.FORMERR)
+        if rejection is not None:
+            return self._reject(query, query.question, rejection)
+        return self._answer(query, query.question)
 
-    def _answer(self, packet: bytes, question: Question, edns: Edns | None, over_tcp: bool) -> bytes:
+    def _answer(self, query: _Query, question: Question) -> bytes:
         apex = self._catalog.find(question.name)
         if apex == question.name and question.qtype == rdtype.DS and len(apex) > 1:
             apex = self._catalog.find(apex[apex[0] + 1 :]) or apex  # the parent side answers (RFC 4035 section 3.1.4.1)
         if apex is None:
-            unknown = Rcode.REFUSED if self._catalog.complete else Rcode.SERVFAIL
-            return self._reject(packet, question, edns, unknown, over_tcp)
+            return self._reject(query, question, Rcode.REFUSED if self._catalog.complete else Rcode.SERVFAIL)
         zone = self._catalog.zones[apex]
         reply = resolve(zone.index, question.name, question.qtype)
-        if question.qtype == rdtype.ANY and reply.final and not over_tcp:
+        if question.qtype == rdtype.ANY and reply.final and not query.over_tcp:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
-        if zone.proofs is not None and edns is not None and edns.dnssec_ok:
+        if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
             zone.proofs.add_to(reply)
         answer = encode_reply(reply, question.name, question.name, exact=True)
-        return self._compose(packet, question, edns, answer, zone.table.soa, over_tcp)
+        return self._compose(query, question, answer, zone.table.soa)
 
-    def _reject(self, packet: bytes, question: Question, edns: Edns | None, rcode: Rcode, over_tcp: bool) -> bytes:
-        answer = Answer(heads(opcode(packet) << 11 | rcode & 0xF, 0, 0, 0), b"")
-        return self._compose(packet, question, edns, answer, NODATA_ANSWER, over_tcp, extended_rcode=rcode >> 4)
+    def _reject(self, query: _Query, question: Question, rcode: Rcode) -> bytes:
+        answer = Answer(heads(opcode(query.packet) << 11 | rcode & 0xF, 0, 0, 0), b"")
+        return self._compose(query, question, answer, NODATA_ANSWER, extended_rcode=rcode >> 4)
 
     def _compose(
-        self,
-        packet: bytes,
-        question: Question,
-        edns: Edns | None,
-        answer: Answer,
-        soa: Answer,
-        over_tcp: bool,
-        extended_rcode: int = 0,
+        self, query: _Query, question: Question, answer: Answer, soa: Answer, extended_rcode: int = 0
     ) -> bytes:
-        variant = _recursion_desired(packet)
-        opt = b""
-        if edns is not None:
+        variant, opt, stated_bytes = _recursion_desired(query.packet), b"", None
+        if query.edns is not None:
             variant |= EDNS
-            opt = opt_record(self._payload_bytes, dnssec_ok=edns.dnssec_ok, extended_rcode=extended_rcode)
-        stated_bytes = None if edns is None else edns.payload_bytes
-        limit_bytes = limit_for(stated_bytes, self._payload_bytes, over_tcp=over_tcp)
-        return compose(packet, question.end, answer, soa, variant, opt, limit_bytes)
+            opt = opt_record(self._payload_bytes, dnssec_ok=query.edns.dnssec_ok, extended_rcode=extended_rcode)
+            stated_bytes = query.edns.payload_bytes
+        limit_bytes = limit_for(stated_bytes, self._payload_bytes, over_tcp=query.over_tcp)
+        return compose(query.packet, question.end, answer, soa, variant, opt, limit_bytes)
 
 
-def _judge(packet: bytes) -> _Judged:
-    question, edns = None, None
+def _read(packet: bytes, over_tcp: bool) -> _Query:
+    question, edns, malformed = None, None, False
     try:
         if count(packet, 0) == 1:
             question = read_question(packet)
             edns = read_edns(packet, question.end)
-        malformed = question is None  # more or less than one question (RFC 9619)
     except MalformedError:
         malformed = True
-    return _Judged(question, edns, _rejection(packet, malformed, question, edns))
+    return _Query(packet, over_tcp, question, edns, malformed)
 
 
-def _rejection(packet: bytes, malformed: bool, question: Question | None, edns: Edns | None) -> Rcode | None:
+def _rejection(query: _Query) -> Rcode | None:
     """Return the first objection to a query. Another opcode comes first: its body may have another form."""
-    if opcode(packet) == NOTIFY:
+    if opcode(query.packet) == NOTIFY:
         return Rcode.REFUSED
-    if opcode(packet) != QUERY:
+    if opcode(query.packet) != QUERY:
         return Rcode.NOTIMP
-    if malformed or question is None:
+    if query.malformed or query.question is None:  # one question, neither more nor less (RFC 9619)
         return Rcode.FORMERR
-    if edns is not None and edns.version:
+    if query.edns is not None and query.edns.version:
         return Rcode.BADVERS
-    if question.qclass != CLASS_IN:
+    if query.question.qclass != CLASS_IN:
         return Rcode.REFUSED
-    return _TYPE_REJECTIONS.get(question.qtype)
+    return _TYPE_REJECTIONS.get(query.question.qtype)
 
 
 _TYPE_REJECTIONS: Final = {
