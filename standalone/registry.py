@@ -42,9 +42,6 @@ class Registry:
     def resources(self) -> tuple[Resource, ...]:
         return tuple(self._resources.values())
 
-    def group_versions(self) -> list[str]:
-        return sorted({resource.api_version for resource in self._resources.values()})
-
     def definition(self, resource: Resource) -> Definition | None:
         """The stored definition behind a custom resource."""
         return self._definitions.get(f"{resource.plural}.{resource.group}")

@@ -67,13 +67,6 @@ class Api:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.resource, target.name, why)
 
-    def find(self, target: Target) -> Record:
-        """The stored record of a target. Raises ApiError 404."""
-        record = self.store.get(target.key)
-        if record is None:
-            raise not_found(target.resource, target.name)
-        return record
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

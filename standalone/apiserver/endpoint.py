@@ -42,6 +42,7 @@ class Endpoint:
         self._registry = api.registry
         self._documents = Documents(api.registry)
         self._verbs = Verbs(api)
+        api.store.listen(self._verbs.follow)
         self._authorization = None if token is None else f"Bearer {token}".encode()
 
     def close(self) -> None:

@@ -111,11 +111,6 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
-def verb_not_supported(resource: Resource, why: str) -> ApiError:
-    message = f'{why} is not supported on resources of kind "{resource.group_resource}"'
-    return ApiError(405, "MethodNotAllowed", message, _details(resource, ""))
-
-
 def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
     message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
     return ApiError(415, "UnsupportedMediaType", message)

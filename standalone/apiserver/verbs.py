@@ -15,6 +15,7 @@ from standalone.apiserver.api import Api
 from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.duplicate import duplicate_fields
 from standalone.apiserver.form import JSON, Form, dump, encode_object, encode_page, negotiate
+from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.option import (
     FieldValidation,
     ListOptions,
@@ -28,6 +29,7 @@ from standalone.apiserver.respond import respond, respond_outcome
 from standalone.apiserver.review import answer, is_review
 from standalone.apiserver.status import ApiError, method_not_allowed
 from standalone.apiserver.target import ADMIN, Target
+from standalone.store.record import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,16 @@ class Verbs:
         """End all watches, so that their connections can close."""
         for each in list(self._watches):
             each.subscription.close()
+
+    def follow(self, event: Event) -> None:
+        """End the watches of resources that a change of their definition took away."""
+        key = event.record.key
+        if (key.group, key.plural) != CUSTOM_RESOURCE_DEFINITION.storage_key:
+            return
+        for each in list(self._watches):
+            resource = each.target.resource
+            if self._api.registry.lookup(resource.group, resource.version, resource.plural) is None:
+                each.subscription.close()
 
     async def run(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         """Carry out a request on a served resource. Raises ApiError."""

@@ -7,7 +7,7 @@ Owns where a stream begins, what a selector makes of a change, bookmarks and the
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from standalone.store.subscription import Subscription
 JsonObject = dict[str, Any]
 
 BOOKMARK_INTERVAL_S = 60.0
+RECORDS_PER_CHUNK = 200
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -54,7 +55,7 @@ class Watch:
         Yields now and then even when there is nothing to say, so that a watcher that has gone is noticed.
         """
         ends_at = time.monotonic() + self.options.timeout_s if self.options.timeout_s else None
-        if chunk := self._beginning():
+        for chunk in self._beginning():
             yield chunk
         bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
         while not self.subscription.closed:
@@ -69,14 +70,18 @@ class Watch:
                 bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
                 yield self._bookmark() if self.options.allow_bookmarks else b""
 
-    def _beginning(self) -> bytes:
-        resource = self.target.resource
-        frames = [_frame("ADDED", encode_object(resource, record, self.form)) for record in self.initial]
+    def _beginning(self) -> Iterator[bytes]:
+        """The state and what was missed, a part at a time: together they may be large."""
+        for start in range(0, len(self.initial), RECORDS_PER_CHUNK):
+            part = self.initial[start : start + RECORDS_PER_CHUNK]
+            yield b"".join(self._frame_of(EventType.ADDED, record) for record in part)
         if self.options.send_initial_events and self.options.allow_bookmarks:
-            frames.append(self._bookmark({INITIAL_EVENTS_END: "true"}))
-        frames.append(self._frames(self.missed))
+            yield self._bookmark({INITIAL_EVENTS_END: "true"})
+        yield self._frames(self.missed)
         self.initial, self.missed = [], []
-        return b"".join(frames)
+
+    def _frame_of(self, event_type: EventType, record: Record) -> bytes:
+        return _frame(event_type, encode_object(self.target.resource, record, self.form))
 
     def _frames(self, events: list[Event]) -> bytes:
         return b"".join(self._event_frame(event) for event in events)
@@ -90,7 +95,7 @@ class Watch:
         frame = self.api.frames.get(shared_by)
         if frame is None:
             body = encode_object(resource, record, self.form, at_version=event.version)
-            frame = _frame(event_type.value, body)
+            frame = _frame(event_type, body)
             self.api.frames.put(shared_by, frame)
         return frame
 

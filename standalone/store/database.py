@@ -7,7 +7,8 @@ Never decides what to write and never keeps objects in memory.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from standalone.store.failure import DataDirUnusableError, DataDirVersionError
@@ -65,6 +66,19 @@ _APPEND = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a store file holds: the last version ever committed, the present objects in no order, and the history.
+
+    The history is complete above `horizon`. A new store begins at version 1, because clients read 0 as "any".
+    """
+
+    version: int
+    horizon: int
+    objects: list[Record]
+    events: list[Event]
+
+
 class Database:
     """An open store file. Not thread-safe: used by one thread at a time."""
 
@@ -91,37 +105,21 @@ class Database:
     def close(self) -> None:
         self._connection.close()
 
-    def highest_version(self) -> int:
-        """The last resource version that was ever committed; 1 for a new store, because clients read 0 as "any"."""
-        return self._number("SELECT value FROM meta WHERE name = 'version'")
-
-    def horizon(self) -> int:
-        """Events at or below this version are no longer complete."""
-        return self._number("SELECT value FROM meta WHERE name = 'horizon'")
-
-    def objects(self) -> Iterator[Record]:
-        """Every stored object, in no particular order."""
-        rows = self._connection.execute(
-            "SELECT o.resource_group, o.plural, o.namespace, o.name, o.version, e.body "
-            "FROM objects AS o JOIN events AS e ON e.version = o.version"
-        )
-        for group, plural, namespace, name, version, body in rows:
-            yield decode(Key(group, plural, namespace, name), version, body)
-
-    def events(self) -> list[Event]:
-        """The events above the horizon in order, each with the state before it."""
+    def load(self) -> Loaded:
+        """Everything that is stored. The history and the present share their records."""
+        current = {version for (version,) in self._connection.execute("SELECT version FROM objects")}
+        horizon = self._number("horizon")
+        records: dict[int, Record] = {}
+        events: list[Event] = []
         rows = self._connection.execute(
             "SELECT resource_group, plural, namespace, name, version, body, type, previous_version "
             "FROM events ORDER BY version"
         )
-        horizon = self.horizon()
-        records: dict[int, Record] = {}
-        found: list[Event] = []
         for group, plural, namespace, name, version, body, event_type, previous_version in rows:
             record = records[version] = decode(Key(group, plural, namespace, name), version, body)
             if version > horizon:
-                found.append(Event(EventType(event_type), record, records.get(previous_version)))
-        return found
+                events.append(Event(EventType(event_type), record, records.get(previous_version)))
+        return Loaded(self._number("version"), horizon, [records[version] for version in current], events)
 
     def commit(self, events: Sequence[Event]) -> None:
         """Make all changes durable in one transaction, or none: then sqlite3.Error is raised.
@@ -165,8 +163,8 @@ class Database:
                 self._connection.execute(statements[count], values)
                 start += count
 
-    def _number(self, query: str) -> int:
-        (value,) = self._connection.execute(query).fetchone()
+    def _number(self, name: str) -> int:
+        (value,) = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return int(value)
 
 

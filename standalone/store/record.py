@@ -43,6 +43,7 @@ class Record:
     api_version: str
     labels: Mapping[str, str]
     owner_uids: tuple[str, ...]
+    finalizers: tuple[str, ...]
     terminating: bool
 
     def object(self) -> dict[str, Any]:
@@ -80,6 +81,7 @@ def record_of(key: Key, version: int, obj: Mapping[str, Any], body: bytes) -> Re
         api_version=obj.get("apiVersion", ""),
         labels=metadata.get("labels") or _NO_LABELS,
         owner_uids=tuple(owner["uid"] for owner in owners),
+        finalizers=tuple(metadata.get("finalizers") or ()),
         terminating="deletionTimestamp" in metadata,
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from standalone.store.committer import Committer
-from standalone.store.database import Database
+from standalone.store.database import Database, Loaded
 from standalone.store.directory import DataDir
 from standalone.store.failure import CommitError, ObjectTooLargeError
 from standalone.store.limits import DEFAULT_LIMITS, Limits
@@ -30,14 +30,14 @@ Listener = Callable[[Event], None]
 class Store:
     """All objects of the API. Make one with `open`, end it with `close`."""
 
-    def __init__(self, directory: DataDir, database: Database, window: Window, limits: Limits) -> None:
-        self.version = window.horizon
+    def __init__(self, directory: DataDir, database: Database, loaded: Loaded, limits: Limits) -> None:
+        self.version = loaded.version
         """The version of the last change that readers can see."""
         self.writes: Counter[tuple[str, str]] = Counter()
         """Committed changes by (group, plural) since the start."""
         self._directory = directory
         self._database = database
-        self._window = window
+        self._window = Window(loaded.horizon, limits)
         self._limits = limits
         self._tables: defaultdict[tuple[str, str], Table] = defaultdict(Table)
         self._owned: defaultdict[str, set[Key]] = defaultdict(set)
@@ -47,6 +47,10 @@ class Store:
         self._waiting: dict[int, asyncio.Future[Record]] = {}
         self._next_version = self.version + 1
         self._since_compaction = 0
+        for record in loaded.objects:
+            self._index(record)
+        for event in loaded.events:
+            self._window.append(event)
         self._committer = Committer(database, asyncio.get_running_loop(), self._settled)
 
     @classmethod
@@ -59,8 +63,7 @@ class Store:
         directory = DataDir.open(path)
         try:
             database = Database.open(path)
-            store = cls(directory, database, Window(database.horizon(), limits), limits)
-            store._load()
+            store = cls(directory, database, database.load(), limits)
         except BaseException:
             directory.close()
             raise
@@ -188,14 +191,6 @@ class Store:
     def unsubscribe(self, group: str, plural: str, subscription: Subscription) -> None:
         subscription.close()
         self._subscriptions[group, plural].remove(subscription)
-
-    def _load(self) -> None:
-        for record in self._database.objects():
-            self._index(record)
-        for event in self._database.events():
-            self._window.append(event)
-        self.version = self._database.highest_version()
-        self._next_version = self.version + 1
 
     def _settled(self, batch: Sequence[Event], failure: CommitError | None) -> None:
         """Make a durable batch visible in order, or fail all of it; then let its writers go on."""

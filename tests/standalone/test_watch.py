@@ -125,6 +125,30 @@ async def test_a_stream_ends_at_its_timeout(rest: Rest, widgets: Widgets) -> Non
         await stream.ended()
 
 
+async def test_a_watch_ends_with_its_definition(rest: Rest, widgets: Widgets) -> None:
+    start = await version_of(rest, widgets.path)
+    async with rest.watch(widgets.path, resourceVersion=start) as stream:
+        (await rest.delete(widgets.definition_path)).ok()
+        await stream.ended()
+
+
+async def test_a_named_object_is_watched_at_its_own_path(rest: Rest, widgets: Widgets) -> None:
+    (await rest.post(widgets.path, widgets.make("a"))).ok()
+    async with rest.watch(widgets.at("a")) as stream:
+        (await rest.post(widgets.path, widgets.make("b"))).ok()
+        (await rest.delete(widgets.at("a"))).ok()
+        assert await stream.names(2) == [("ADDED", "a"), ("DELETED", "a")]
+
+
+async def test_a_large_state_comes_whole(rest: Rest, widgets: Widgets) -> None:
+    for number in range(450):
+        (await rest.post(widgets.path, widgets.make(f"n{number:03}"))).ok()
+    query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    async with rest.watch(widgets.path, **query) as stream:
+        assert await stream.names(450) == [("ADDED", f"n{number:03}") for number in range(450)]
+        assert (await stream.next())[0] == "BOOKMARK"
+
+
 async def test_table_events(rest: Rest, widgets: Widgets) -> None:
     start = await version_of(rest, widgets.path)
     async with rest.watch(widgets.path, accept=TABLE, resourceVersion=start) as stream:

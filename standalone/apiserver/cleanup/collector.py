@@ -59,11 +59,13 @@ class Collector:
     def follow(self, event: Event) -> None:
         """Note what an event may concern: the object itself, those it owned, and owners that waited for it."""
         record = event.record
+        previous = event.previous
         if event.type is not EventType.DELETED:
-            if record.owner_uids or record.terminating:
+            released = previous is not None and previous.owner_uids != record.owner_uids
+            if record.terminating or (record.owner_uids and (previous is None or released)):
                 self._work.add(record.key)
-            if event.previous is not None and event.previous.owner_uids != record.owner_uids:
-                self._add_owners(event.previous)
+            if previous is not None and released:
+                self._add_owners(previous)
             return
         for dependent in self._api.store.owned_by(record.uid):
             self._work.add(dependent.key)
@@ -90,13 +92,12 @@ class Collector:
 
     async def _finish_owner(self, record: Record, target: Target) -> None:
         """Do what a terminating object's propagation finalizers ask for, and take them off when it is done."""
-        finalizers = record.object()["metadata"].get("finalizers") or ()
         dependents = self._api.store.owned_by(record.uid)
-        if ORPHAN_FINALIZER in finalizers:
+        if ORPHAN_FINALIZER in record.finalizers:
             for dependent in dependents:
                 await self._release(dependent, {record.uid})
             await self._drop_finalizer(target, ORPHAN_FINALIZER)
-        elif FOREGROUND_FINALIZER in finalizers:
+        elif FOREGROUND_FINALIZER in record.finalizers:
             for dependent in dependents:
                 if not dependent.terminating:
                     await self._delete(dependent, Propagation.FOREGROUND)
@@ -123,7 +124,7 @@ class Collector:
         owner = self._api.store.get(key)
         if owner is None or owner.uid != reference["uid"]:
             return Standing.ABSENT
-        waits = owner.terminating and FOREGROUND_FINALIZER in (owner.object()["metadata"].get("finalizers") or ())
+        waits = owner.terminating and FOREGROUND_FINALIZER in owner.finalizers
         return Standing.WAITING if waits and reference.get("blockOwnerDeletion") else Standing.SOLID
 
     def _owner_key(self, dependent: Key, reference: JsonObject) -> Key | None:

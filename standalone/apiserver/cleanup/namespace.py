@@ -105,9 +105,7 @@ def _conditions(
 ) -> list[JsonObject]:
     """The conditions Kubernetes sets on a terminating namespace (v1 NamespaceCondition)."""
     kinds = Counter(f"{key.plural}.{key.group}" for key in (record.key for record in remaining))
-    finalizers = Counter(
-        finalizer for record in remaining for finalizer in record.object()["metadata"].get("finalizers") or ()
-    )
+    finalizers = Counter(finalizer for record in remaining for finalizer in record.finalizers)
     resources = ", ".join(f"{kind} has {count} resource instances" for kind, count in sorted(kinds.items()))
     holders = ", ".join(f"{name} in {count} resource instances" for name, count in sorted(finalizers.items()))
     stated = [
