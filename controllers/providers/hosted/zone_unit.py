@@ -103,16 +103,17 @@ class ZoneUnitReconciler:
         publication = await self._published(view, main, standing, state, items)
         history = state.history or History()
         level = measure(view.live, publication.manifest, history, standing.min_ready_servers)
-        results = _item_results(items, publication, history, level, standing)
-        zone = _zone_result(view, publication, history, level, standing)
-        await self._report(view, state, items, zone, results)
         now = self._clock()
+        if not state.reporting.wait_s(now):  # else a report of a moment ago still takes its share of the time
+            results = _item_results(items, publication, history, level, standing)
+            zone = _zone_result(view, publication, history, level, standing)
+            await self._report(view, state, items, zone, results)
         page_due_s = await self._publisher.collect(
             view, publication.manifest, state, level.reached, now, self._config.patience.page_s
         )
         await in_parallel(self._writer.release(part) for part in view.parts if _is_spent(part))
         history.compact(level.reached, view.pages)
-        return Requeue(min(self._due_s(state, publication, page_due_s, now)))
+        return Requeue(min(self._due_s(state, publication, page_due_s, self._clock())))
 
     async def _published(
         self, view: ZoneView, main: ZoneUnit, standing: Standing, state: ZoneState, items: tuple[Items, ...]
@@ -139,10 +140,8 @@ class ZoneUnitReconciler:
         zone: ZoneResult,
         results: Sequence[Sequence[ItemResult]],
     ) -> None:
-        """Write the statuses that changed, and note what is held back; in a burst of changes, when their time has come."""
+        """Write the statuses that changed, and note what is held back."""
         now, moment = self._clock(), time_text(self._wall_clock())
-        if state.reporting.wait_s(now):
-            return
         current = [self._status_of(part) for part in view.parts]
         release = state.released(self._limits_s, now)
         settlement = settle(view.parts, current, zone, items, results, release, moment)
