@@ -1,0 +1,41 @@
+"""Events are forgotten an hour after they last happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from standalone.apiserver.api import Api
+from standalone.apiserver.bootstrap import ensure_namespaces
+from standalone.apiserver.cleanup.expiry import EventExpiry
+from standalone.apiserver.create import create
+from standalone.apiserver.kinds.builtin import EVENT
+from standalone.apiserver.option import WriteOptions
+from standalone.apiserver.target import ADMIN, Target
+from standalone.registry import Registry
+from standalone.store.store import Store
+from tests.standalone.test_event import core_event
+
+
+class Clock:
+    """A time that stands until it is set."""
+
+    def __init__(self) -> None:
+        self.time = "2026-01-01T00:00:00Z"
+
+    def __call__(self) -> str:
+        return self.time
+
+
+@pytest.mark.parametrize(("time", "left"), [("2026-01-01T01:30:00Z", 1), ("2026-01-01T01:30:01Z", 0)])
+async def test_an_event_is_kept_for_an_hour_after_it_was_last_seen(tmp_path: Path, time: str, left: int) -> None:
+    store, clock = await Store.open(tmp_path), Clock()
+    api = Api(store, Registry(), now=clock)
+    await ensure_namespaces(api)
+    event = core_event("one", "default", "a") | {"lastTimestamp": "2026-01-01T00:30:00Z"}
+    await create(api, Target(EVENT, "default"), event, WriteOptions("tester"), ADMIN)
+    clock.time = time
+    await EventExpiry(api).sweep()
+    assert len(store.records(*EVENT.storage_key)) == left
+    await store.close()
