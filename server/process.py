@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import signal
 import sys
 from contextlib import nullcontext
@@ -33,12 +34,19 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     The client, if there is one, is opened and closed here.
     Once the server answers, its addresses are written to `ready_fd`, one a line, and the descriptor is closed.
     """
+    _allow_many_connections()
     try:
         uvloop.run(_open_and_serve(config, ready_fd))
     except (CacheError, KubeError, ListenError, ZoneFileError, UnservableError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _allow_many_connections() -> None:
+    """Take all the file descriptors that the system lets this process have: each TCP client needs one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _open_and_serve(config: ServerConfig, ready_fd: int | None) -> None:

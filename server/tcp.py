@@ -126,6 +126,7 @@ class _Connection(asyncio.Protocol):
     def finish(self) -> None:
         """Close at the first moment of silence: what was asked before is still answered."""
         self._quiet_s = _FAREWELL_S
+        self._progress()  # a query may have arrived that has not been read yet
         self._watch_idle()
 
     def close(self) -> None:

@@ -5,7 +5,8 @@ Owns the reading of one object, its own digest included. Never puts objects toge
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ from zonemodel.hosted_zone import (
     PLURAL,
     VERSION,
     HostedZoneSpec,
-    HostedZoneStatus,
     PageRef,
     ServerStatus,
     Transfer,
@@ -79,7 +79,7 @@ def _page(meta: ObjectMeta, page: Mapping[str, Any]) -> PageObject:
 
 
 def _manifest(meta: ObjectMeta, spec: Mapping[str, Any], status: Mapping[str, Any]) -> Manifest:
-    servers = HostedZoneStatus.model_validate(status).servers
+    servers = tuple(_readable_entries(status))
     identity = (meta.key, meta.uid, meta.resource_version, meta.generation, meta.creation_timestamp, servers)
     try:
         parsed = HostedZoneSpec.model_validate({**spec, "recordSets": ()})
@@ -93,6 +93,13 @@ def _manifest(meta: ObjectMeta, spec: Mapping[str, Any], status: Mapping[str, An
         domain = spec.get("domainName")
         return Manifest(*identity, domain=Fqdn(domain) if isinstance(domain, str) else None, fault=_one_line(error))
     return Manifest(*identity, head.domain, head, parsed.digest or "", inline, parsed.pages)
+
+
+def _readable_entries(status: Mapping[str, Any]) -> Iterator[ServerStatus]:
+    """Yield the status entries that are ones: what others may have written there must not keep a snapshot from being seen."""
+    for entry in status.get("servers") or ():
+        with suppress(ValueError):
+            yield ServerStatus.model_validate(entry)
 
 
 def _head(spec: HostedZoneSpec) -> Head:

@@ -20,7 +20,7 @@ from kube.object import ObjectKey
 from kube.timestamp import time_text
 from server.hosted.object import HOSTED_ZONES, Manifest
 from server.hosted.work import Work
-from zonemodel.hosted_zone import HostedZoneStatus, ServerState, ServerStatus
+from zonemodel.hosted_zone import ServerState, ServerStatus
 
 MOST_ENTRIES: Final = 32
 ABANDONED_AFTER: Final = timedelta(minutes=10)
@@ -117,12 +117,15 @@ class Reporter:
         }
 
     async def _prune(self, key: ObjectKey, obj: dict[str, Any], digest: str) -> None:
-        status = obj.get("status") or {}
-        servers = HostedZoneStatus.model_validate(status).servers
+        entries = (obj.get("status") or {}).get("servers") or []
+        try:
+            servers = [ServerStatus.model_validate(entry) for entry in entries]
+        except ValueError:
+            return  # an entry that cannot be read cannot be judged either
         if not (places := abandoned(servers, self._name, digest, self._now())):
             return
         try:
-            operations = _removal(status["servers"], places)
+            operations = _removal(entries, places)
             pruned = await self._client.patch_json(
                 HOSTED_ZONES, operations, name=key.name, namespace=key.namespace, subresource="status"
             )

@@ -91,6 +91,18 @@ async def test_an_entry_that_was_falsified_is_put_right(api: HostedApi) -> None:
         await until(lambda: api.servers("shop")["pod-a"]["state"] == "Serving", "the entry put right")
 
 
+async def test_entries_that_cannot_be_read_do_not_hide_a_snapshot(api: HostedApi) -> None:
+    obj = manifest("shop", a("www", "192.0.2.1"))
+    api.write({**obj, "status": {"servers": [{"name": "odd", "serial": "no number"}]}})
+    async with following(api) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: "pod-a" in api.servers("shop"), "an entry")
+        before = len(api.writes)
+        api.write(manifest("marker", a("www", "192.0.2.9")))
+        await until(lambda: api.servers("marker"), "the marker reported")
+        assert len(api.writes) == before + 1
+
+
 async def test_entries_of_gone_servers_are_removed_when_a_new_one_is_written(api: HostedApi) -> None:
     obj = manifest("shop", a("www", "192.0.2.1"))
     digest = obj["spec"]["digest"]
