@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -65,10 +66,15 @@ async def becomes(server: NameServer, name: str, expected: list[str] | str, rdty
 
 
 async def until(condition: Callable[[], object], what: str) -> None:
-    """Wait until a condition holds."""
+    """Wait until a condition, which may be a coroutine function, holds."""
     try:
         async with asyncio.timeout(PATIENCE_S):
-            while not condition():  # noqa: ASYNC110 - any condition, so there is no event
+            while not await _holds(condition):  # noqa: ASYNC110 - any condition, so there is no event
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"still not: {what}") from None
+
+
+async def _holds(condition: Callable[[], object]) -> bool:
+    result = condition()
+    return bool(await result if inspect.isawaitable(result) else result)
