@@ -58,9 +58,9 @@ class History:
         """Return the number of the snapshot that brought the record set to what it is, absent ones included."""
         return max(self._since.get(key, 0), self._floor)
 
-    def last_named(self, page: str) -> int:
-        """Return the number of the last snapshot that named a page, as far as known."""
-        return self._last_named.get(page, NEVER)
+    def last_named(self, page: str) -> int | None:
+        """Return the number of the last snapshot that named a page, None when that is not known."""
+        return self._last_named.get(page)
 
     def compact(self, reached: int, pages: Iterable[str]) -> None:
         """Drop what all live servers are past and what concerns pages that are gone, once that has become much.

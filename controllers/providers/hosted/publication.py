@@ -99,15 +99,16 @@ class Publisher:
         state.layout = layout
         return Publication(manifest, content, created=view.manifest is None)
 
-    async def withdraw(self, view: ZoneView, state: ZoneState) -> bool:
-        """Delete everything that is published, the manifest first; returns whether there was something."""
+    async def withdraw(self, view: ZoneView, state: ZoneState) -> int:
+        """Delete everything that is published, the manifest first; returns how many objects were not being deleted yet."""
         metas = [view.manifest.meta] if view.manifest is not None else []
         metas += [page.meta for page in view.pages.values()]
-        for meta in metas:
+        living = [meta for meta in metas if not meta.deleting]
+        for meta in living:
             await self._writer.delete(meta)
             self._echo.forget(meta.key)
         state.forget_publication()
-        return bool(metas)
+        return len(living)
 
     async def collect(
         self, view: ZoneView, manifest: Manifest | None, state: ZoneState, reached: int, now: float, retention_s: float
@@ -121,7 +122,9 @@ class Publisher:
         kept: list[PageObject] = []
         for page in unnamed:
             age_s = now - state.unnamed_since[page.meta.name]
-            is_due = reached > history.last_named(page.meta.name) or age_s >= retention_s
+            last_named = history.last_named(page.meta.name)
+            # A page that we never saw named may be of a snapshot that is about to be published elsewhere.
+            is_due = (last_named is not None and reached > last_named) or age_s >= retention_s
             (due if is_due else kept).append(page)
         await in_parallel(self._writer.delete(page.meta) for page in due)
         for page in due:

@@ -14,10 +14,10 @@ import orjson
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation, guard
 from controllers.api.zone_unit import ZoneUnit
-from controllers.providers.hosted.hosted_object import Manifest, PageObject, parse_hosted_object
+from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject, parse_hosted_object
 from controllers.providers.hosted.layout import Layout, PagePlan
 from kube.client import Client
-from kube.errors import AlreadyExists, Conflict, Invalid, NotFound
+from kube.errors import AlreadyExists, Conflict, Invalid, KubeError, NotFound
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.hosted_zone import PageRef, Source
@@ -36,7 +36,7 @@ class HostedWriter:
         return await self._client.get(HOSTED_ZONES, name=key.name, namespace=key.namespace)
 
     async def create_page(self, key: ObjectKey, owner: ZoneUnit, page: PagePlan) -> ObjectMeta:
-        """Create a page. A page's name is made of its digest, so one that exists already is the same."""
+        """Create a page. A page's name is made of its digest, so one that exists already is the same; raises KubeError when not."""
         spec = {
             "page": {
                 "zone": key.name,
@@ -50,7 +50,7 @@ class HostedWriter:
             obj = await self.fetch(ObjectKey(key.namespace, page.name))
             found = parse_hosted_object(obj)
             if not isinstance(found, PageObject) or found.digest != page.digest:
-                raise
+                raise _in_the_way(found) from None
         return ObjectMeta.parse(obj)
 
     async def publish(
@@ -59,7 +59,7 @@ class HostedWriter:
         """Commit a snapshot whose pages are there, in place of `before`; returns the manifest as it is now."""
         spec = _spec(owner, layout, serial)
         if before is None:
-            obj = await self._client.create(HOSTED_ZONES, _manifest(key.namespace, key.name, owner, spec))
+            obj = await self._create_manifest(key, _manifest(key.namespace, key.name, owner, spec))
         else:
             try:
                 obj = await self._patch(HOSTED_ZONES, key, _replacement(before, owner, spec))
@@ -68,6 +68,15 @@ class HostedWriter:
         found = parse_hosted_object(obj)
         assert isinstance(found, Manifest), "its spec has no page"
         return found
+
+    async def _create_manifest(self, key: ObjectKey, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return await self._client.create(HOSTED_ZONES, manifest)
+        except AlreadyExists:
+            found = parse_hosted_object(await self.fetch(key))
+            if isinstance(found, Manifest):
+                raise
+            raise _in_the_way(found) from None
 
     async def delete(self, meta: ObjectMeta) -> None:
         """Delete a HostedZone; one that is gone already, or is another one by now, is left alone."""
@@ -117,6 +126,11 @@ class HostedWriter:
                 raise
             # A refused object has its faults as causes; a failed `test` operation has none.
             raise Conflict(error.message, code=error.code, reason=error.reason) from error
+
+
+def _in_the_way(found: HostedObject) -> KubeError:
+    kind = f"a page of {found.zone_key}" if isinstance(found, PageObject) else f"the snapshot of {found.zone_key}"
+    return KubeError(f"HostedZone {found.meta.key} is in the way: it is {kind}")
 
 
 def _version(obj: Mapping[str, Any]) -> str:

@@ -199,6 +199,7 @@ class ZoneUnitReconciler:
                 f"{view.parts[0].spec.zone.domain_name} is no longer published.",
                 _hosted_zone(view.key),
             )
+        if view.manifest is not None or view.pages:
             return Requeue(LOOK_AGAIN_S)
         self._states.pop(view.key, None)
         for part in view.parts:

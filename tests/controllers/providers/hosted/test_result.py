@@ -8,8 +8,8 @@ import pytest
 
 from controllers.api.condition import ConditionStatus, find_condition
 from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, ZoneUnitStatus
-from controllers.core.verdict import ACCEPTED, Verdict, refused
 from controllers.providers.hosted.item import ItemCache
 from controllers.providers.hosted.result import Hold, ItemResult, ZoneResult, settle
 from controllers.providers.hosted.service_level import PENDING, PROGRAMMED, UNAVAILABLE

@@ -104,4 +104,4 @@ def test_memory_of_a_long_history_is_bounded_and_errs_on_the_safe_side() -> None
     assert history.number_of("d1") == NEVER
     assert history.since(WWW) == history.number - 1
     assert history.last_named(f"p{history.number - 1}") == history.number - 1
-    assert history.last_named("p1") == NEVER
+    assert history.last_named("p1") is None

@@ -155,3 +155,36 @@ async def test_new_parameters_reach_the_snapshot(world: World) -> None:
 async def _minimum_is(world: World, seconds: int) -> bool:
     snapshot = world.servers["ns-a"].served.get(ZONE)
     return snapshot is not None and snapshot.soa.minimum == seconds
+
+
+async def test_object_in_the_way_is_told_and_not_touched(world: World) -> None:
+    digest = "sha256:" + "a" * 64
+    stranger = {
+        "apiVersion": world.hosted_ref.api_version,
+        "kind": world.hosted_ref.kind,
+        "metadata": {"namespace": TEAM, "name": "zone"},
+        "spec": {"page": {"zone": "somebody", "digest": digest, "recordSets": []}},
+    }
+    created = await world.client.create(world.hosted_ref, stranger)
+    await world.start_servers("ns-a")
+    await world.zone_class()
+    await world.unit("zone", [item("www")])
+    await world.until(lambda: world.says(world.programmed("zone", "www"), "False", "ProviderInvalidRequest"))
+    condition = world.zone_condition("zone")
+    assert condition is not None
+    assert "is in the way" in condition.message
+    assert await world.hosted("zone") == created
+
+
+async def test_results_that_do_not_fit_are_told_on_the_part(world: World) -> None:
+    await world.start_servers("ns-a")
+    await world.zone_class()
+    # With its results and field owners, a ledger of this size passes what one object may hold.
+    await world.unit("zone", [item(f"n{number}") for number in range(1500)])
+    await world.until(lambda: _reason(world) == "ReconcileError")
+    assert len(world.servers["ns-a"].records(ZONE)) == 1500
+
+
+def _reason(world: World) -> str | None:
+    unit = world.cached_unit("zone")
+    return unit.status.conditions[0].reason if unit is not None and unit.status.conditions else None
