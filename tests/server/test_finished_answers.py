@@ -17,7 +17,7 @@ from server.zone.compile import compile_zone
 from server.zone.index import Changes, ZoneIndex
 from server.zone.recompile import recompile
 from tests.server import zone_strategy
-from zonemodel.name import WireName
+from zonemodel.name import WireName, from_labels
 from zonemodel.rrset import RRset, ZoneData
 
 
@@ -95,3 +95,23 @@ def difference(before: ZoneData, after: ZoneData) -> Changes:
     new = {(rrset.owner, rrset.rdtype): rrset for rrset in after.rrsets}
     gone: tuple[tuple[WireName, int], ...] = tuple(key for key in old if key not in new)
     return Changes(tuple(rrset for key, rrset in new.items() if old.get(key) != rrset), gone)
+
+
+def test_one_changed_record_leaves_the_other_answers_as_they_are() -> None:
+    """The next version of a large zone shares everything that did not change, so that an edit costs what it changes."""
+    hosts = [
+        RRset(
+            from_labels([f"host-{number}".encode(), *zone_strategy.APEX_LABELS]), 1, 300, (number.to_bytes(4, "big"),)
+        )
+        for number in range(10_000)
+    ]
+    before = compile_zone(
+        ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns(), *hosts)))
+    )
+    changes = Changes((zone_strategy.soa(2), RRset(hosts[77].owner, 1, 300, (b"\xc0\x00\x02\x01",))))
+    after = recompile(before, before.index.with_changes(changes), changes)
+    changed = {key for key, answer in after.table.answers.items() if before.table.answers.get(key) is not answer}
+    apex = zone_strategy.APEX
+    assert changed == {hosts[77].owner + b"\x00\x01", apex + b"\x00\x06", apex + b"\x00\x02"}
+    assert before.table.answers.keys() == after.table.answers.keys()
+    assert before.table.answers[hosts[77].owner + b"\x00\x01"].body.endswith((77).to_bytes(4, "big"))
