@@ -1,4 +1,4 @@
-"""The result of each item, from its fate in the snapshot, what was published, and what the servers serve.
+"""The result of each item and of the zone, from their fate in the snapshot, what was published, and what the servers serve.
 
 Pure. Owns the difference between what the ledger asks for and what has been published.
 """
@@ -13,8 +13,11 @@ from controllers.api.verdict import Verdict, refused
 from controllers.providers.hosted.content import Content, Fate
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import Item, Items
-from controllers.providers.hosted.result import ItemResult, faulty
+from controllers.providers.hosted.publication import Publication
+from controllers.providers.hosted.result import ItemResult, ZoneResult, faulty
 from controllers.providers.hosted.service_level import PENDING, UNAVAILABLE, ServiceLevel
+from controllers.providers.hosted.standing import Course, Standing
+from kube.object import ObjectKey
 
 NOT_ALLOWED: Final = "The Zone no longer allows it; what was served before stays."
 ZONE_FROZEN: Final = "The zone stays served as it last was, see the Zone's conditions."
@@ -24,28 +27,35 @@ SHADOWED: Final = ItemResult(
 GONE: Final = ItemResult(PENDING, gone=True)
 
 
-def judge_items(
-    parts: Iterable[Items],
-    content: Content,
-    history: History,
-    level: ServiceLevel,
-    obstacle: Verdict | None,
-    *,
-    frozen: bool,
+def judge_publication(
+    parts: Sequence[Items], publication: Publication, history: History, level: ServiceLevel, standing: Standing
 ) -> list[list[ItemResult]]:
-    """Return the results of a zone's items; `obstacle` is why the content could not be published, None when it was."""
-    judge = _Judge(content, history, level, obstacle, frozen)
+    """Return the results of a zone's items, part by part."""
+    content, obstacle = publication.content, publication.obstacle
+    if obstacle is not None and (content is None or publication.manifest is None):
+        return _blocked(parts, obstacle, published=publication.manifest is not None)
+    assert content is not None, "without a content there is an obstacle"
+    judge = _Judge(content, history, level, obstacle, frozen=standing.course is Course.FREEZE)
     return [
         [judge.result(item, fate) for item, fate in zip(items, fates, strict=True)]
         for items, fates in zip(parts, content.fates, strict=True)
     ]
 
 
-def unpublished(parts: Sequence[Items], obstacle: Verdict, *, published: bool) -> list[list[ItemResult]]:
-    """Return the results of a zone whose content is not to be, or cannot be, published.
+def judge_zone_result(
+    key: ObjectKey, publication: Publication, history: History, level: ServiceLevel, standing: Standing
+) -> ZoneResult:
+    """Return the result of the zone itself; what keeps it from being published weighs more than what servers report."""
+    return ZoneResult(
+        accepted=standing.accepted,
+        programmed=standing.programmed or publication.obstacle or level.judge_zone(history.number),
+        name_servers=tuple(server.name for server in standing.head.name_servers) if standing.head is not None else (),
+        hosted_zone=key.name if publication.manifest is not None else None,
+    )
 
-    `published` says whether a snapshot still stands; without one every deletion is complete.
-    """
+
+def _blocked(parts: Iterable[Items], obstacle: Verdict, *, published: bool) -> list[list[ItemResult]]:
+    """A zone whose content is not to be, or cannot be, published. Without a snapshot every deletion is complete."""
     blocked = ItemResult(obstacle)
     return [
         [GONE if item.source.deletion_requested and not published else blocked for item in items] for items in parts
@@ -54,7 +64,7 @@ def unpublished(parts: Sequence[Items], obstacle: Verdict, *, published: bool) -
 
 class _Judge:
     def __init__(
-        self, content: Content, history: History, level: ServiceLevel, obstacle: Verdict | None, frozen: bool
+        self, content: Content, history: History, level: ServiceLevel, obstacle: Verdict | None, *, frozen: bool
     ) -> None:
         self._wanted = content.lines
         self._published = history.lines

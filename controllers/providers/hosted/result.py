@@ -20,6 +20,7 @@ from controllers.api.condition import Condition, ConditionStatus, ConditionType,
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSetStatus, UnitZoneStatus, ZoneUnit, ZoneUnitStatus
+from controllers.providers.hosted.aggregate import Aggregate
 from controllers.providers.hosted.item import Item, Items
 from kube.object import ObjectKey
 
@@ -71,58 +72,22 @@ def settle(
 ) -> Settlement:
     """Return the next status of each part; `release` names the holds that have lasted long enough."""
     settlement = Settlement()
-    total = Total()
-    total.count("zone", zone.programmed)
+    total = Aggregate()
+    total.count(None, zone.programmed)
     for part_items, part_results in zip(items, results, strict=True):
-        total.count_items(part_items, part_results)
+        for item, result in zip(part_items, part_results, strict=True):
+            if not result.gone:
+                total.count(item.key, result.programmed)
     # Part 0 comes last: its aggregate has to know of everything that is held back.
     for unit, status, part_items, part_results in reversed(list(zip(parts, current, items, results, strict=True))):
         part = _PartSettlement(unit, status, release, now)
         part.take_items(part_items, part_results)
         if unit.spec.part == 0:
             part.take_zone(zone)
-            part.take_aggregate(total.verdict(zone), waits=bool(settlement.held | part.held))
+            part.take_aggregate(total.verdict(zone.programmed), waits=bool(settlement.held | part.held))
         settlement.statuses[unit.spec.part] = part.finished()
         settlement.held |= part.held
     return settlement
-
-
-@dataclass(slots=True)
-class Total:
-    """Counts over all targets of the ledger, for its aggregate condition."""
-
-    targets: int = 0
-    false: int = 0
-    unknown: int = 0
-    first: tuple[str, Verdict] | None = None
-
-    def count(self, target: str, verdict: Verdict) -> None:
-        """Count one target."""
-        self.targets += 1
-        if verdict.status is ConditionStatus.TRUE:
-            return
-        is_false = verdict.status is ConditionStatus.FALSE
-        if self.first is None or (is_false and not self.false):
-            self.first = target, verdict
-        self.false += is_false
-        self.unknown += not is_false
-
-    def count_items(self, items: Items, results: Iterable[ItemResult]) -> None:
-        """Count the items of a part whose deletion is not complete."""
-        for item, result in zip(items, results, strict=True):
-            if result.programmed.status is ConditionStatus.TRUE:
-                self.targets += 1
-            elif not result.gone:
-                self.count(f"RecordSet {item.key}", result.programmed)
-
-    def verdict(self, zone: ZoneResult) -> Verdict:
-        """Return False when a target is False, else Unknown when one is Unknown, else True."""
-        if self.first is None or zone.programmed.status is ConditionStatus.FALSE:
-            return zone.programmed
-        target, verdict = self.first
-        status = ConditionStatus.FALSE if self.false else ConditionStatus.UNKNOWN
-        count = self.false or self.unknown
-        return Verdict(status, verdict.reason, f"{count} of {self.targets} targets, first {target}: {verdict.message}")
 
 
 class _PartSettlement:

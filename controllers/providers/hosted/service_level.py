@@ -18,6 +18,7 @@ from zonemodel.hosted_zone import ServerState, ServerStatus
 
 NAMED_SERVERS: Final = 5
 PROGRAMMED: Final = Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED)
+ZONE_PROGRAMMED: Final = Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED, "Every live name server serves the zone.")
 PENDING: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "Waiting for the live name servers to serve the change.")
 UNAVAILABLE: Final = refused(Reason.PROVIDER_UNAVAILABLE, "No name server is live.")
 
@@ -62,6 +63,8 @@ class ServiceLevel:
     def judge_zone(self, number: int) -> Verdict:
         """Return the Programmed verdict of the zone, which is what it is since snapshot `number`."""
         verdict = self.judge(number)
+        if verdict is PROGRAMMED:
+            return ZONE_PROGRAMMED
         if verdict is not PENDING:
             return verdict
         if self.behind:

@@ -15,17 +15,17 @@ from controllers.api.condition import Condition, ConditionStatus, ConditionType,
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation
 from controllers.api.reason import Reason
-from controllers.api.verdict import Verdict, refused
+from controllers.api.verdict import refused
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.hosted_object import HostedObject
 from controllers.providers.hosted.item import Items
-from controllers.providers.hosted.judgement import judge_items, unpublished
+from controllers.providers.hosted.judgement import judge_publication, judge_zone_result
 from controllers.providers.hosted.publication import Publication, Publisher
 from controllers.providers.hosted.result import Hold, ItemResult, ZoneResult, condition, settle
-from controllers.providers.hosted.service_level import ServiceLevel, measure
+from controllers.providers.hosted.service_level import measure
 from controllers.providers.hosted.standing import Course, Standing, judge_zone
 from controllers.providers.hosted.status_patch import status_patch
 from controllers.providers.hosted.view import HostedInformers, ZoneView, gather
@@ -105,8 +105,8 @@ class ZoneUnitReconciler:
         level = measure(view.live, publication.manifest, history, standing.min_ready_servers)
         now = self._clock()
         if not state.reporting.wait_s(now):  # else a report of a moment ago still takes its share of the time
-            results = _item_results(items, publication, history, level, standing)
-            zone = _zone_result(view, publication, history, level, standing)
+            results = judge_publication(items, publication, history, level, standing)
+            zone = judge_zone_result(view.key, publication, history, level, standing)
             await self._report(view, state, items, zone, results)
         page_due_s = await self._publisher.collect(
             view, publication.manifest, state, level.reached, now, self._config.patience.page_s
@@ -178,7 +178,8 @@ class ZoneUnitReconciler:
     def _announce(self, part: ZoneUnit, each: Condition) -> None:
         kind = EventType.WARNING if each.status is ConditionStatus.FALSE else EventType.NORMAL
         about = ObjectReference.of(ZONE_UNITS, part.meta)
-        self._recorder.event(about, kind, each.reason, each.message, _hosted_zone(part.spec.zone.ref.key))
+        message = each.message or f"{each.type} is {each.status}."
+        self._recorder.event(about, kind, each.reason, message, _hosted_zone(part.spec.zone.ref.key))
 
     def _status_of(self, part: ZoneUnit) -> ZoneUnitStatus:
         return self._statuses.latest(part.key, part.meta, part.status) or part.status
@@ -227,30 +228,6 @@ class ZoneUnitReconciler:
             yield patience.refusal_s
         if page_due_s is not None:
             yield max(page_due_s, 0.001)
-
-
-def _item_results(
-    items: tuple[Items, ...], publication: Publication, history: History, level: ServiceLevel, standing: Standing
-) -> list[list[ItemResult]]:
-    content, obstacle = publication.content, publication.obstacle
-    if content is None:
-        assert obstacle is not None, "without a content there is a reason"
-        return unpublished(items, obstacle, published=publication.manifest is not None)
-    if publication.manifest is None and obstacle is not None:
-        return unpublished(items, obstacle, published=False)
-    return judge_items(items, content, history, level, obstacle, frozen=standing.course is Course.FREEZE)
-
-
-def _zone_result(
-    view: ZoneView, publication: Publication, history: History, level: ServiceLevel, standing: Standing
-) -> ZoneResult:
-    programmed: Verdict = standing.programmed or publication.obstacle or level.judge_zone(history.number)
-    return ZoneResult(
-        accepted=standing.accepted,
-        programmed=programmed,
-        name_servers=tuple(server.name for server in standing.head.name_servers) if standing.head is not None else (),
-        hosted_zone=view.key.name if publication.manifest is not None else None,
-    )
 
 
 def _without_results(part: ZoneUnit, old: ZoneUnitStatus, message: str, now: str) -> ZoneUnitStatus:
