@@ -90,13 +90,16 @@ class Composer:
         """Write the statuses that changed; what is only on its way is written when it takes long."""
         writes = []
         waiting: dict[tuple[str, ObjectKey], float] = {}
+        held_s: list[float] = []
         since = self._provisional.get(inputs.key, {})
         now = self._clock()
         for ref, claim, projected in self._projections(inputs, composition, memory):
             mark = (ref.kind, claim.key)
             if projected.provisional:
                 waiting[mark] = since.get(mark, now)
-                if now - waiting[mark] < PROVISIONAL_AFTER_S:
+                left_s = waiting[mark] + PROVISIONAL_AFTER_S - now
+                if left_s > 0:
+                    held_s.append(left_s)
                     continue
             writes.append(self._write_status(ref, claim, projected, inputs.key))
         if waiting:
@@ -104,7 +107,7 @@ class Composer:
         else:
             self._provisional.pop(inputs.key, None)
         await in_parallel(writes)
-        return Requeue(PROVISIONAL_AFTER_S) if waiting else None
+        return Requeue(min(held_s)) if held_s else None
 
     def _projections(
         self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory
