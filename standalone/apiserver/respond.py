@@ -28,9 +28,14 @@ def respond_outcome(resource: Resource, outcome: Outcome, form: Form) -> web.Res
         content = encode_decoded(resource, outcome.obj, form)
     response = respond(outcome.code, content, form)
     for warning in outcome.warnings:
-        escaped = warning.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-        response.headers.add("Warning", f'299 - "{escaped}"')
+        response.headers.add("Warning", f'299 - "{_quotable(warning)}"')
     return response
+
+
+def _quotable(text: str) -> str:
+    """Text fit for a quoted string in a header: what cannot be printed becomes a space."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return printable.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def respond_refusal(error: ApiError) -> web.Response:

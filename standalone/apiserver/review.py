@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from standalone import access_review
-from standalone.apiserver.metadata.identity import check_identity, type_metadata
+from standalone.apiserver.api import Api, Outcome
+from standalone.apiserver.metadata.identity import check_identity
+from standalone.apiserver.option import WriteOptions
+from standalone.apiserver.shape import shape
 from standalone.apiserver.status import invalid
 from standalone.apiserver.target import Target
 from standalone.schema.fault import Fault
@@ -30,11 +33,11 @@ def is_review(target: Target) -> bool:
     return target.resource.plural in _REVIEWS and not target.resource.custom
 
 
-def answer(target: Target, review: JsonObject) -> JsonObject:
-    """The review with its status. Raises ApiError 400, 422."""
-    type_metadata(target, review)
+def answer(api: Api, target: Target, review: JsonObject, options: WriteOptions) -> Outcome:
+    """The review with its status; nothing is stored. Raises ApiError 400, 422."""
+    warnings = shape(api, target, review, None, options)
     check_identity(target, review)
     respond, judge = _REVIEWS[target.resource.plural]
     if faults := judge(review):
         raise invalid(target.resource, "", faults)
-    return respond(review)
+    return Outcome(201, respond(review), None, tuple(warnings))

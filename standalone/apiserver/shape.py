@@ -13,6 +13,8 @@ from standalone.apiserver.metadata.rule import judge_create, judge_update
 from standalone.apiserver.option import FieldValidation, WriteOptions
 from standalone.apiserver.status import bad_request, invalid
 from standalone.apiserver.target import Target
+from standalone.schema.fault import FaultKind
+from standalone.schema.structural import StructuralSchema
 
 JsonObject = dict[str, Any]
 
@@ -27,6 +29,8 @@ def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, op
     if schema is not None:
         unknown += schema.prune(obj, live)
         schema.default(obj, live)
+        if not target.resource.custom:
+            _check_types(target, schema, obj)
     warnings = [f'duplicate field "{path}"' for path in options.duplicate_fields]
     warnings += [f'unknown field "{path}"' for path in unknown]
     if warnings and options.field_validation is FieldValidation.STRICT:
@@ -36,6 +40,13 @@ def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, op
             f'{kind} in version "{version}" cannot be handled as a {kind}: strict decoding error: {errors}'
         )
     return warnings if options.field_validation is FieldValidation.WARN else []
+
+
+def _check_types(target: Target, schema: StructuralSchema, obj: JsonObject) -> None:
+    """Refuse wrong types in a built-in kind before its own rules, which rely on them, see the object (422)."""
+    faults = [fault for fault in schema.validate(obj) if fault.kind is FaultKind.TYPE_INVALID]
+    if faults:
+        raise invalid(target.resource, obj["metadata"].get("name", ""), faults)
 
 
 def judge(api: Api, target: Target, obj: JsonObject, live: JsonObject | None) -> None:

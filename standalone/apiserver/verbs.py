@@ -14,7 +14,7 @@ from standalone.apiserver import create, delete, patch, read, update, watch
 from standalone.apiserver.api import Api
 from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.duplicate import duplicate_fields
-from standalone.apiserver.form import JSON, Form, dump, encode_object, encode_page, negotiate
+from standalone.apiserver.form import JSON, Form, encode_object, encode_page, negotiate
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.option import (
     FieldValidation,
@@ -134,10 +134,11 @@ class Verbs:
         return response
 
     async def _create(self, exchange: Exchange) -> web.StreamResponse:
-        obj = await _object(exchange)
+        obj, options = await _object(exchange), await _write_options(exchange)
         if is_review(exchange.target):
-            return respond(201, dump(answer(exchange.target, obj), exchange.form), exchange.form)
-        outcome = await create.create(self._api, exchange.target, obj, await _write_options(exchange), ADMIN)
+            outcome = answer(self._api, exchange.target, obj, options)
+        else:
+            outcome = await create.create(self._api, exchange.target, obj, options, ADMIN)
         return respond_outcome(exchange.target.resource, outcome, exchange.form)
 
     async def _update(self, exchange: Exchange) -> web.StreamResponse:

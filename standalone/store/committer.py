@@ -80,8 +80,8 @@ class Committer:
         failure = None
         try:
             self._database.commit(batch)
-        except sqlite3.Error as error:
-            log.error("commit failed", events=len(batch), error=str(error))
+        except Exception as error:  # the thread's edge: whatever it is, these writers are told, and the next may work
+            log.exception("commit failed", events=len(batch))
             failure = CommitError(f"the change could not be written to disk: {error}")
         self._loop.call_soon_threadsafe(self._settled, batch, failure)
 
@@ -89,4 +89,4 @@ class Committer:
         try:
             self._database.compact(horizon)
         except sqlite3.Error as error:
-            log.warning("compaction failed, the event history stays longer on disk", error=str(error))
+            log.warning("compaction failed; the history on disk stays longer", error=str(error))

@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from standalone.store.committer import Committer
 from standalone.store.database import Database, Loaded
 from standalone.store.directory import DataDir
@@ -23,6 +25,8 @@ from standalone.store.record import Event, EventType, Key, Record, encode_at
 from standalone.store.subscription import Subscription
 from standalone.store.table import Table
 from standalone.store.window import Window
+
+log = structlog.get_logger()
 
 Listener = Callable[[Event], None]
 
@@ -218,10 +222,16 @@ class Store:
         self.writes[key.group, key.plural] += 1
         self._since_compaction += 1
         self._window.append(event)
-        for listener in self._listeners:
-            listener(event)
+        self._announce(event)
         for subscription in self._subscriptions.get((key.group, key.plural), ()):
             subscription.offer(event)
+
+    def _announce(self, event: Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # a listener is foreign here: the writers behind it must still be answered
+                log.exception("listener failed", key=tuple(event.record.key), version=event.version)
 
     def _index(self, record: Record) -> None:
         self._tables[record.key.group, record.key.plural].put(record)

@@ -215,8 +215,9 @@ async def test_subresources_that_do_not_exist_are_not_found(rest: Rest, widgets:
 
 async def test_a_method_that_does_not_fit_is_refused(rest: Rest, widgets: Widgets) -> None:
     assert (await rest.put(widgets.path, {})).code in (400, 405)
-    (await rest.post(widgets.everywhere, widgets.make("one"))).refused(405, "MethodNotAllowed")
-    (await rest.delete(widgets.everywhere)).refused(405, "MethodNotAllowed")
+    everywhere = "/api/v1/configmaps"
+    assert (await rest.post(everywhere, config_map("one"))).code == 405
+    assert (await rest.delete(everywhere)).code == 405
 
 
 async def test_health_and_version(rest: Rest) -> None:

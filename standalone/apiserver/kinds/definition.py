@@ -159,9 +159,10 @@ def _judge_change(writing: Writing) -> Iterator[Fault]:
     for field in ("group", "scope"):
         if spec.get(field) != old["spec"].get(field):
             yield invalid(f"spec.{field}", spec.get(field), "field is immutable")
+    names = spec.get("names") or {}
     for field in ("plural", "kind"):
-        if spec["names"].get(field) != old["spec"]["names"].get(field):
-            yield invalid(f"spec.names.{field}", spec["names"].get(field), "field is immutable")
+        if names.get(field) != old["spec"]["names"].get(field):
+            yield invalid(f"spec.names.{field}", names.get(field), "field is immutable")
     declared = {version.get("name") for version in spec.get("versions") or ()}
     for index, name in enumerate(old.get("status", {}).get("storedVersions", ())):
         if name not in declared:

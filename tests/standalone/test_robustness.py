@@ -1,0 +1,177 @@
+"""Whatever is sent, the answer is an answer: never an internal error, and never a change of what stays unnamed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.standalone.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Reply, Rest
+from tests.standalone.test_event import core_event, newer_event
+from tests.standalone.widget import DEFINITIONS, Widgets
+
+WIDGETS = Widgets("fuzz.example.com", "default")
+SPEC = {"ports": [{"name": "dns", "port": 53, "protocol": "UDP"}], "selector": {"a": "b"}}
+MANIFESTS: dict[str, dict[str, Any]] = {
+    "/api/v1/namespaces": {"apiVersion": "v1", "kind": "Namespace"},
+    "/api/v1/namespaces/default/configmaps": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}},
+    "/api/v1/namespaces/default/secrets": {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "data": {"a": "Yg=="},
+        "stringData": {"c": "d"},
+        "type": "Opaque",
+    },
+    "/api/v1/namespaces/default/services": {"apiVersion": "v1", "kind": "Service", "spec": SPEC},
+    "/api/v1/namespaces/default/events": core_event("x", "default", "a"),
+    "/apis/events.k8s.io/v1/namespaces/default/events": newer_event("x", "default", "a"),
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases": {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "spec": {"holderIdentity": "me", "leaseDurationSeconds": 5},
+    },
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": ["192.0.2.1"]}],
+        "ports": [{"port": 53}],
+    },
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}},
+    },
+    DEFINITIONS: WIDGETS.definition,
+}
+METADATA: dict[str, Any] = {
+    "labels": {"a": "b"},
+    "annotations": {"a": "b"},
+    "finalizers": ["example.com/a"],
+    "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "1", "controller": True}],
+}
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=False, width=16) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+PARAMETERS = (
+    "allowWatchBookmarks",
+    "continue",
+    "fieldSelector",
+    "includeObject",
+    "labelSelector",
+    "limit",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "sendInitialEvents",
+    "timeoutSeconds",
+    "watch",
+)
+ARGUMENTS = ("", "0", "1", "-1", "a", "a=b", "a in (b)", "=", ",", "(", "Exact", "NotOlderThan", "true", "é")
+FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every path inside a JSON value."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in members:
+        yield (*path, key)
+        yield from places(member, (*path, key))
+
+
+def spoiled(manifest: dict[str, Any], path: tuple[Any, ...], junk: Any) -> dict[str, Any]:
+    """A copy with junk at one place."""
+    result = copy.deepcopy(manifest)
+    inner: Any = result
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = junk
+    return result
+
+
+def whole(path: str, name: str) -> dict[str, Any]:
+    manifest = copy.deepcopy(MANIFESTS[path])
+    manifest["metadata"] = {**copy.deepcopy(METADATA), "name": name} | (manifest.get("metadata") or {})
+    return manifest
+
+
+def answered(reply: Reply) -> bool:
+    """Whether the server knew what to make of the request; server-side apply answers 500 when types do not fit."""
+    return reply.code in (200, 201, 400, 404, 409, 422) or "failed to create typed patch object" in str(reply.body)
+
+
+@pytest.mark.parametrize("path", MANIFESTS)
+@FUZZ
+@given(data=st.data())
+async def test_a_spoiled_manifest_of_a_built_in_kind_is_answered(rest: Rest, path: str, data: st.DataObject) -> None:
+    manifest = whole(path, "one")
+    place = data.draw(st.sampled_from([*places(manifest)]))
+    reply = await rest.post(path, spoiled(manifest, place, data.draw(JUNK)), dryRun="All")
+    assert answered(reply), reply
+
+
+@pytest.mark.parametrize("path", [path for path in MANIFESTS if "reviews" not in path])
+@FUZZ
+@given(data=st.data())
+async def test_a_patch_of_junk_to_a_built_in_kind_is_answered(rest: Rest, path: str, data: st.DataObject) -> None:
+    manifest = whole(path, "default" if path.endswith("/namespaces") else "one")
+    manifest["metadata"].pop("ownerReferences", None)
+    target = f"{path}/{manifest['metadata']['name']}"
+    if (await rest.get(target)).code == 404:
+        (await rest.post(path, manifest)).ok()
+    stored = (await rest.get(target)).ok()
+    content_type = data.draw(st.sampled_from([MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH, JSON_PATCH]))
+    place = data.draw(st.sampled_from([*places(manifest)]))
+    junk = data.draw(JUNK)
+    patch: Any = spoiled(manifest, place, junk)
+    if content_type == JSON_PATCH:
+        pointer = "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in place)
+        patch = [{"op": data.draw(st.sampled_from(["add", "replace", "test"])), "path": pointer, "value": junk}]
+    force = {"fieldManager": "fuzz", "force": "true"} if content_type == APPLY_PATCH else {}
+    reply = await rest.patch(target, patch, content_type, dryRun="All", **force)
+    assert answered(reply), reply
+    assert (await rest.get(target)).ok() == stored
+
+
+@FUZZ
+@given(data=st.data())
+async def test_a_spoiled_custom_resource_is_answered(rest: Rest, widgets: Widgets, data: st.DataObject) -> None:
+    manifest = widgets.make("one", color="red", tags=["a"], parts=[{"name": "a", "weight": 1}], frozen="x")
+    manifest["metadata"] |= METADATA
+    place = data.draw(st.sampled_from([*places(manifest)]))
+    sent = spoiled(manifest, place, data.draw(JUNK))
+    for reply in (
+        await rest.post(widgets.path, sent, dryRun="All"),
+        await rest.post(widgets.path, sent, dryRun="All", fieldValidation="Strict"),
+        await rest.apply(widgets.at("one"), sent, "me", dryRun="All"),
+    ):
+        assert answered(reply), reply
+
+
+@FUZZ
+@given(query=st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(ARGUMENTS)))
+async def test_any_query_is_answered(rest: Rest, query: dict[str, str]) -> None:
+    if query.get("watch"):
+        query["timeoutSeconds"] = "x"
+    reply = await rest.get("/api/v1/namespaces/default/configmaps", **query)
+    assert reply.code in (200, 400, 410, 422, 504), reply
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//",
+        "/api//v1",
+        "/api/v1/namespaces//configmaps",
+        "/apis/%2e%2e/v1/x",
+        "/api/v1/namespaces/a%2Fb",
+        "/api/v1/%ff",
+    ],
+)
+async def test_odd_paths_are_answered(rest: Rest, path: str) -> None:
+    assert (await rest.get(path)).code in (200, 404)
