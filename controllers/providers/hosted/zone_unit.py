@@ -7,7 +7,7 @@ before, an item whose deletion is asked for is reported deleted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -104,7 +104,8 @@ class ZoneUnitReconciler:
         history = state.history or History()
         level = measure(view.live, publication.manifest, history, standing.min_ready_servers)
         now = self._clock()
-        if not state.reporting.wait_s(now):  # else a report of a moment ago still takes its share of the time
+        report_after_s = state.reporting.wait_s(now)  # a report of a moment ago may still take its share of the time
+        if not report_after_s:
             results = judge_publication(items, publication, history, level, standing)
             zone = judge_zone_result(view.key, publication, history, level, standing)
             await self._report(view, state, items, zone, results)
@@ -113,7 +114,8 @@ class ZoneUnitReconciler:
         )
         await in_parallel(self._writer.release(part) for part in view.parts if _is_spent(part))
         history.compact(level.reached, view.pages)
-        return Requeue(min(self._due_s(state, publication, page_due_s, self._clock())))
+        waits_s = (publication.wait_s, report_after_s, page_due_s)
+        return Requeue(min(self._due_s(state, publication, waits_s, self._clock())))
 
     async def _published(
         self, view: ZoneView, main: ZoneUnit, standing: Standing, state: ZoneState, items: tuple[Items, ...]
@@ -216,18 +218,19 @@ class ZoneUnitReconciler:
         return None
 
     def _due_s(
-        self, state: ZoneState, publication: Publication, page_due_s: float | None, now: float
+        self, state: ZoneState, publication: Publication, waits_s: Iterable[float | None], now: float
     ) -> Iterator[float]:
-        """Yield the waiting times after which the zone has to be looked at again."""
+        """Yield the waiting times after which the zone has to be looked at again; `waits_s` are those of work left undone.
+
+        Work left undone is come back to whatever the clock says by now: nothing else remembers it.
+        """
         patience = self._config.patience
         yield patience.resync_s
+        yield from (wait_s for wait_s in waits_s if wait_s)
         pause_s = state.reporting.wait_s(now)
-        yield from (wait_s for wait_s in (publication.wait_s, pause_s) if wait_s)
         yield from (max(since + self._limits_s[hold] - now, pause_s, 0.001) for hold, since in state.held_since.items())
         if publication.obstacle is not None:
             yield patience.refusal_s
-        if page_due_s is not None:
-            yield max(page_due_s, 0.001)
 
 
 def _without_results(part: ZoneUnit, old: ZoneUnitStatus, message: str, now: str) -> ZoneUnitStatus:
