@@ -1,0 +1,40 @@
+"""One `dns-api up` for the tests that leave it running; each test has a namespace and a domain of its own."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from controllers.api.group import NAMESPACES
+from kube.client import Client
+from kube.config import connect
+from tests.product.product import Product, running
+from tests.product.stage import Stage
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with running(tmp_path_factory.mktemp("product")) as product:
+        yield product
+    assert product.complaints() == ""
+
+
+@pytest.fixture
+async def client(product: Product) -> AsyncIterator[Client]:
+    async with connect(product.kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture
+async def stage(product: Product, client: Client) -> Stage:
+    """A fresh namespace."""
+    return await fresh_stage(product, client)
+
+
+async def fresh_stage(product: Product, client: Client) -> Stage:
+    name = f"test-{secrets.token_hex(4)}"
+    await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    return Stage(client, product.dns, name, f"{name}.test")
