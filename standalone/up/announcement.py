@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
+from kube.object import ObjectKey
 from server.config import Address
 from standalone.up.manifest_source import Document, Problem
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn
 
 SHOWN_PROBLEMS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A record set to ask for, the claim behind it and its Zone."""
+
+    fqdn: Fqdn
+    rtype: str
+    record_set: ObjectKey
+    zone: ObjectKey
 
 
 class Announcement:
@@ -30,8 +42,9 @@ class Announcement:
         kubeconfig: Path,
         applied: Sequence[Document],
         problems: Sequence[Problem],
+        shown: Example | None,
     ) -> None:
-        """Say that everything runs, and what to try."""
+        """Say that everything runs, and what to try; `shown` is a record set to ask for."""
         self._line("dns-api is up.")
         self._line(f"  API         {api_url}")
         for address in dns:
@@ -41,9 +54,8 @@ class Announcement:
         self._line("Try:")
         self._line(f"  export KUBECONFIG={kubeconfig}")
         self._line("  dns-api get zones,recordsets -A        # or: kubectl get zones,recordsets -A")
-        query = example_query(applied)
-        if query is not None and dns:
-            self._line(f"  {dig_line(dns[0], query)}")
+        if shown is not None and dns:
+            self._line(f"  {dig_line(dns[0], shown)}")
         self._line("Stop with Ctrl-C.")
 
     def applied_again(self, applied: int, problems: Sequence[Problem]) -> None:
@@ -68,8 +80,8 @@ class Announcement:
         print(text, file=self._stream, flush=True)
 
 
-def example_query(applied: Sequence[Document]) -> tuple[Fqdn, str] | None:
-    """Return a name and type that the manifests publish, an address record if there is one."""
+def example(applied: Sequence[Document]) -> Example | None:
+    """Return a record set that the manifests publish, one of addresses if there is one."""
     zones = {
         (content["metadata"].get("namespace"), content["metadata"]["name"]): content["spec"]["domainName"]
         for content in (document.content for document in applied)
@@ -80,17 +92,17 @@ def example_query(applied: Sequence[Document]) -> tuple[Fqdn, str] | None:
         if content["kind"] != "RecordSet":
             continue
         spec, namespace = content["spec"], content["metadata"].get("namespace")
-        ref = spec["zoneRef"]
-        domain = zones.get((ref.get("namespace", namespace), ref["name"]))
-        if domain is not None and "*" not in spec["name"] and spec["type"] != "NS":
-            found.append((spec["type"] not in {"A", "AAAA"}, owner_fqdn(OwnerName(spec["name"]), domain), spec["type"]))
-    if not found:
-        return None
-    _, fqdn, rtype = min(found, key=lambda each: each[0])
-    return fqdn, rtype
+        zone = (spec["zoneRef"].get("namespace", namespace), spec["zoneRef"]["name"])
+        if zone in zones and "*" not in spec["name"] and spec["type"] != "NS":
+            fqdn = owner_fqdn(OwnerName(spec["name"]), zones[zone])
+            found.append(
+                Example(
+                    fqdn, spec["type"], ObjectKey(namespace, content["metadata"]["name"]), ObjectKey(zone[0], zone[1])
+                )
+            )
+    return min(found, key=lambda each: each.rtype not in {"A", "AAAA"}, default=None)
 
 
-def dig_line(server: Address, query: tuple[Fqdn, str]) -> str:
+def dig_line(server: Address, what: Example) -> str:
     """Return the `dig` command that asks the server."""
-    fqdn, rtype = query
-    return f"dig @{server.host} -p {server.port} {fqdn} {rtype}"
+    return f"dig @{server.host} -p {server.port} {what.fqdn} {what.rtype}"

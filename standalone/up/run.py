@@ -20,12 +20,13 @@ from kube.client import Client
 from server.app import NameServer
 from server.config import Address, ServerConfig
 from standalone.apiserver.server import ApiServer
-from standalone.up.announcement import Announcement
+from standalone.up.announcement import Announcement, example
 from standalone.up.config import SERVER_NAME, SERVER_SERVICE, SYSTEM_NAMESPACE, UpConfig
 from standalone.up.demo import demo_manifests
 from standalone.up.install import announce_server, install
 from standalone.up.kubeconfig import write_kubeconfig
 from standalone.up.manifest_source import Document, ManifestSource
+from standalone.up.readiness import until_served
 
 WEBHOOK_NAME: Final = "validate.dns.appthrust.io"
 
@@ -62,7 +63,10 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
         if config.demo:
             more, further = await source.submit_all(_demo())
             applied, problems = applied + more, problems + further
-        announcement.started(api.url, name_server.addresses, config.kubeconfig, applied, problems)
+        shown = example(applied)
+        if shown is not None:
+            await until_served(client, shown)
+        announcement.started(api.url, name_server.addresses, config.kubeconfig, applied, problems, shown)
         await stack.enter_async_context(_in_background(source.follow(announcement.applied_again)))
         yield name_server
 
