@@ -6,6 +6,7 @@ RE2 and work is counted, so that no value can stall a schema. The one module tha
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sized
 from contextvars import ContextVar
@@ -144,9 +145,17 @@ def _additional_properties(validator: Any, value: Any, instance: Any, schema: An
         yield from validator.descend(instance[name], value, path=name)
 
 
+def _spelling(value: Any) -> bytes:
+    """Return what equal values share; numbers past 64 bits, which the fast encoder does not take, are spelled by the slow one."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return json.dumps(value, sort_keys=True).encode()
+
+
 def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if value and isinstance(instance, list):
-        seen = {orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in instance}
+        seen = {_spelling(each) for each in instance}
         if len(seen) != len(instance):
             yield object_with()
 
