@@ -69,7 +69,9 @@ def find_files(kubeconfig: Path | None, environ: Mapping[str, str], folder: Path
     home = Path(environ.get("HOME") or Path.home()) / HOME_KUBECONFIG
     if home.is_file():
         return Files((home,), str(home))
-    tried = f"--kubeconfig and KUBECONFIG are not given, there is neither {UP_KUBECONFIG} nor {home}, and this is no pod"
+    tried = (
+        f"--kubeconfig and KUBECONFIG are not given, there is neither {UP_KUBECONFIG} nor {home}, and this is no pod"
+    )
     raise ConfigError(f"found no API: {tried}\n  start one here with `dns-api up`, or name one with --kubeconfig")
 
 
