@@ -6,14 +6,18 @@ import asyncio
 import contextlib
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 import uvloop
 
+from cli.listen import parse_address
 from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
+from controllers.core.admission.certificate import CertificateError, ServingCertificate
+from controllers.core.admission.server import PORT, ListenError, WebhookConfig
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import (
     CONTROLLER_NAME,
@@ -26,6 +30,52 @@ from kube.client import Client
 from kube.config import connect
 from kube.errors import KubeError
 
+CERTIFICATE_FILE: Final = "tls.crt"
+KEY_FILE: Final = "tls.key"
+
+Namespace = Annotated[
+    str, typer.Option(envvar="POD_NAMESPACE", help="The manager's own namespace: Lease and server Service.")
+]
+Identity = Annotated[
+    str | None, typer.Option(envvar="POD_NAME", help="Unique name of this process, by default the host name.")
+]
+WebhookListen = Annotated[
+    str | None,
+    typer.Option(
+        envvar="WEBHOOK_LISTEN",
+        metavar="[HOST]:PORT",
+        help=f"Where admission, /healthz and /readyz are served over TLS, by default :{PORT}; with --webhook-cert-dir only.",
+    ),
+]
+WebhookCertDir = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="WEBHOOK_CERT_DIR",
+        metavar="DIR",
+        help=f"Folder of {CERTIFICATE_FILE} and {KEY_FILE}, read again when they change; without it admission is not served.",
+    ),
+]
+HostedEnabled = Annotated[
+    bool,
+    typer.Option(
+        "--hosted-controller-enabled/--no-hosted-controller-enabled",
+        envvar="HOSTED_CONTROLLER_ENABLED",
+        help="Run the hosted provider.",
+    ),
+]
+HostedController = Annotated[
+    str, typer.Option(envvar="HOSTED_CONTROLLER_NAME", help="Controller name of the ZoneClasses to serve.")
+]
+HostedProvider = Annotated[
+    str, typer.Option(envvar="HOSTED_PROVIDER_NAME", help="Provider that the controller is bound to.")
+]
+HostedVersion = Annotated[
+    str, typer.Option(envvar="HOSTED_PROVIDER_VERSION", help="Storage version that the controller is bound to.")
+]
+HostedService = Annotated[
+    str, typer.Option(envvar="HOSTED_SERVER_SERVICE", help="Service whose ready endpoints are the name servers.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -34,36 +84,19 @@ def register(app: typer.Typer) -> None:
 
 def manager_command(
     kubeconfig: Annotated[Path | None, typer.Option(help="Configuration of the API.")] = None,
-    namespace: Annotated[
-        str, typer.Option(envvar="POD_NAMESPACE", help="The manager's own namespace: Lease and server Service.")
-    ] = "dns-api-system",
-    identity: Annotated[
-        str | None, typer.Option(envvar="POD_NAME", help="Unique name of this process, by default the host name.")
-    ] = None,
-    hosted_controller_enabled: Annotated[
-        bool,
-        typer.Option(
-            "--hosted-controller-enabled/--no-hosted-controller-enabled",
-            envvar="HOSTED_CONTROLLER_ENABLED",
-            help="Run the hosted provider.",
-        ),
-    ] = False,
-    hosted_controller_name: Annotated[
-        str, typer.Option(envvar="HOSTED_CONTROLLER_NAME", help="Controller name of the ZoneClasses to serve.")
-    ] = CONTROLLER_NAME,
-    hosted_provider_name: Annotated[
-        str, typer.Option(envvar="HOSTED_PROVIDER_NAME", help="Provider that the controller is bound to.")
-    ] = PROVIDER_NAME,
-    hosted_provider_version: Annotated[
-        str, typer.Option(envvar="HOSTED_PROVIDER_VERSION", help="Storage version that the controller is bound to.")
-    ] = PROVIDER_VERSION,
-    hosted_server_service: Annotated[
-        str, typer.Option(envvar="HOSTED_SERVER_SERVICE", help="Service whose ready endpoints are the name servers.")
-    ] = SERVER_SERVICE,
+    namespace: Namespace = "dns-api-system",
+    identity: Identity = None,
+    webhook_listen: WebhookListen = None,
+    webhook_cert_dir: WebhookCertDir = None,
+    hosted_controller_enabled: HostedEnabled = False,
+    hosted_controller_name: HostedController = CONTROLLER_NAME,
+    hosted_provider_name: HostedProvider = PROVIDER_NAME,
+    hosted_provider_version: HostedVersion = PROVIDER_VERSION,
+    hosted_server_service: HostedService = SERVER_SERVICE,
     log_level: LogLevelOption = LogLevel.INFO,
     log_format: LogFormatOption = LogFormat.JSON,
 ) -> None:
-    """Run the controllers until told to stop; several managers elect one that works."""
+    """Run the controllers until told to stop; several managers elect one that works, and all of them answer webhooks."""
     configure_logs(form=log_format, level=log_level)
     hosted = HostedConfig(
         namespace=namespace,
@@ -72,14 +105,33 @@ def manager_command(
         provider_name=hosted_provider_name,
         provider_version=hosted_provider_version,
     )
-    config = ManagerConfig(identity or socket.gethostname(), namespace, hosted if hosted_controller_enabled else None)
+    config = ManagerConfig(
+        identity=identity or socket.gethostname(),
+        namespace=namespace,
+        hosted=hosted if hosted_controller_enabled else None,
+        webhook=_webhook(webhook_listen, webhook_cert_dir),
+    )
     try:
         client = connect(kubeconfig, field_manager="dns-api")
         relax_collector()
         uvloop.run(_run(client, config))
-    except KubeError as error:
-        typer.echo(f"error: {error.message}", err=True)
-        raise typer.Exit(1) from error
+    except (KubeError, ExceptionGroup) as error:
+        _end(error)
+
+
+def _webhook(listen: str | None, cert_dir: Path | None) -> WebhookConfig | None:
+    if cert_dir is None:
+        if listen is not None:
+            needed = f"admission is served over TLS only: a folder with {CERTIFICATE_FILE} and {KEY_FILE} is needed"
+            raise typer.BadParameter(needed, param_hint="--webhook-cert-dir")
+        return None
+    text = listen or f":{PORT}"
+    host, port = parse_address(f"*{text}" if text.startswith(":") else text, "--webhook-listen")
+    try:
+        certificate = ServingCertificate(cert_dir / CERTIFICATE_FILE, cert_dir / KEY_FILE)
+    except CertificateError as error:
+        raise typer.BadParameter(str(error), param_hint="--webhook-cert-dir") from error
+    return WebhookConfig(certificate, None if host == "*" else host, port)
 
 
 async def _run(client: Client, config: ManagerConfig) -> None:
@@ -90,3 +142,22 @@ async def _run(client: Client, config: ManagerConfig) -> None:
             loop.add_signal_handler(signum, work.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await work
+
+
+def _end(error: KubeError | ExceptionGroup[Exception]) -> None:
+    """Tell about failures that have an explanation; raises all others."""
+    causes = list(_leaves(error))
+    if not all(isinstance(each, KubeError | ListenError) for each in causes):
+        raise error
+    for each in causes:
+        typer.echo(f"error: {each.message if isinstance(each, KubeError) else each}", err=True)
+    raise typer.Exit(1) from error
+
+
+def _leaves(error: Exception) -> Iterator[Exception]:
+    """Yield what went wrong; parts that run beside one another fail as a group."""
+    if isinstance(error, ExceptionGroup):
+        for each in error.exceptions:
+            yield from _leaves(each)
+    else:
+        yield error

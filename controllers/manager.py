@@ -1,12 +1,13 @@
 """The manager: caches, controllers and leader election of one process.
 
-Owns what runs together and in which order it starts. Never decides anything about a zone. Admission is active in every process,
-controllers only in the one that holds the Lease.
+Owns what runs together and in which order it starts. Never decides anything about a zone. Admission is active in every process as
+soon as its caches are complete, controllers only in the one that holds the Lease.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from controllers.api.zone import parse_zone
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import ZoneUnitParser
 from controllers.core.admission.handler import Admission
+from controllers.core.admission.server import WebhookConfig, WebhookServer
 from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
 from controllers.lookup import InformerLookups
@@ -45,11 +47,15 @@ LEASE_NAME: Final = "dns-api-manager"
 
 @dataclass(frozen=True, slots=True)
 class ManagerConfig:
-    """What the manager runs and as whom; `identity` is unique to the process, `namespace` is where the Lease stands."""
+    """What the manager runs and as whom; `identity` is unique to the process, `namespace` is where the Lease stands.
+
+    Without `webhook` nothing listens: admission is then called in process, or not at all.
+    """
 
     identity: str
     namespace: str = "dns-api-system"
     hosted: HostedConfig | None = None
+    webhook: WebhookConfig | None = None
 
 
 class Manager:
@@ -76,7 +82,10 @@ class Manager:
         """Set once every cache is complete."""
 
     async def run(self) -> None:
-        """Follow the API, compete for the Lease, and run the controllers while leading."""
+        """Follow the API, answer webhooks, compete for the Lease, and run the controllers while leading.
+
+        Raises ListenError, in an ExceptionGroup, when the webhooks' address cannot be taken.
+        """
         elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
         async with asyncio.TaskGroup() as tasks:
             for informer in self._informers():
@@ -86,7 +95,16 @@ class Manager:
                 await informer.synced.wait()
             self.synced.set()
             _log.info("caches are complete")
-            await elector.run(self._lead)
+            # Before the first write of a controller: an API server may ask this very process about it. And until after the
+            # last one, with caches that still follow.
+            async with self._webhook():
+                await elector.run(self._lead)
+
+    def _webhook(self) -> AbstractAsyncContextManager[object]:
+        config = self._config.webhook
+        if config is None:
+            return nullcontext()
+        return WebhookServer(self.admission.hooks(), config.certificate, host=config.host, port=config.port)
 
     async def _lead(self) -> None:
         """Run fresh controllers: what a former leadership remembered may be out of date."""

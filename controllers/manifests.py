@@ -1,6 +1,7 @@
 """The manifests that an installation starts with: CustomResourceDefinitions and Providers, all made from the Python types.
 
-`python -m controllers.manifests DIR` writes them; the files in `crds/` are its output.
+Beside them, what a cluster needs to call the webhook. `python -m controllers.manifests DIR` writes them; the files in `crds/` are its
+output.
 """
 
 from __future__ import annotations
@@ -13,20 +14,29 @@ from typing import Any
 import yaml
 
 from controllers.api.crd import custom_resource_definitions
+from controllers.core.admission.handler import Admission
+from controllers.core.admission.installation import webhook_manifests
+from controllers.core.admission.lookup import NoLookups
 from controllers.providers.hosted.contract import provider_manifest as hosted
 
 
 def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield (relative path, manifest) of everything to install, definitions before the objects that need them."""
+    """Yield (relative path, manifest) of every file, definitions before the objects that need them."""
+    yield from _installation()
+    for name, manifest in webhook_manifests(Admission(NoLookups()).hooks()):
+        yield f"webhook/{name}", manifest
+
+
+def manifests() -> list[Mapping[str, Any]]:
+    """Return the manifests that every API needs, in the order to install them; how admission is reached is no part of them."""
+    return [manifest for _, manifest in _installation()]
+
+
+def _installation() -> Iterator[tuple[str, Mapping[str, Any]]]:
     for definition in custom_resource_definitions():
         yield f"{definition['metadata']['name']}.yaml", definition
     for provider in (hosted(),):
         yield f"providers/{provider['metadata']['name']}.yaml", provider
-
-
-def manifests() -> list[Mapping[str, Any]]:
-    """Return the manifests in the order to install them."""
-    return [manifest for _, manifest in files()]
 
 
 def render(manifest: Mapping[str, Any]) -> str:

@@ -24,3 +24,15 @@ class Lookups(Protocol):
 
     async def zone(self, key: ObjectKey) -> Zone | None:
         """Return the Zone of that key. Raises LookupUnavailableError."""
+
+
+class NoLookups:
+    """Reads nothing: for whoever wants to know where admission stands and never asks it to judge."""
+
+    async def provider(self, name: str) -> Provider | None:
+        """Raises LookupUnavailableError."""
+        raise LookupUnavailableError(f"Provider {name} is not read here")
+
+    async def zone(self, key: ObjectKey) -> Zone | None:
+        """Raises LookupUnavailableError."""
+        raise LookupUnavailableError(f"Zone {key} is not read here")

@@ -1,4 +1,4 @@
-"""The webhook server: admission hooks over HTTPS, as an API server calls them.
+"""The webhook server: admission hooks over HTTPS, as an API server calls them, and health for whoever watches the process.
 
 Owns sockets, bounds and timeouts. Decides nothing and keeps nothing, so any number of replicas may serve at once.
 """
@@ -20,6 +20,10 @@ from controllers.core.admission.review import ReviewError
 
 _log = structlog.get_logger(__name__)
 
+PORT: Final = 9443
+HEALTH_PATHS: Final = ("/healthz", "/readyz")
+"""Answered with 200 as long as hooks are answered at all: whoever starts the server does so when admission can judge."""
+
 BODY_LIMIT_OCTETS: Final = 8 * 1024 * 1024
 """Two objects of the largest size that etcd takes, with what JSON and the request around them add."""
 
@@ -36,6 +40,19 @@ class ServerLimits:
     drain_s: float = 5.0
 
 
+class ListenError(OSError):
+    """The address cannot be taken; the text names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookConfig:
+    """Where hooks are served and with which certificate; a `host` of None means all addresses, port 0 any free one."""
+
+    certificate: ServingCertificate
+    host: str | None = None
+    port: int = PORT
+
+
 class WebhookServer:
     """Serves hooks at their paths; an async context manager that listens while it is entered."""
 
@@ -45,7 +62,7 @@ class WebhookServer:
         certificate: ServingCertificate,
         *,
         host: str | None = None,
-        port: int = 9443,
+        port: int = PORT,
         limits: ServerLimits | None = None,
     ) -> None:
         """Take what to serve; `port` 0 takes any free one, a `host` of None all addresses."""
@@ -56,6 +73,8 @@ class WebhookServer:
         application = web.Application(client_max_size=self._limits.body_octets)
         for hook in hooks:
             application.router.add_post(hook.path, self._route(hook))
+        for path in HEALTH_PATHS:
+            application.router.add_get(path, _healthy)
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -74,7 +93,7 @@ class WebhookServer:
         return int(self._listener.sockets[0].getsockname()[1])
 
     async def __aenter__(self) -> WebhookServer:
-        """Listen. Raises OSError when the address cannot be taken."""
+        """Listen. Raises ListenError."""
         await self._runner.setup()
         host, port = self._address
         try:
@@ -85,9 +104,9 @@ class WebhookServer:
                 ssl=self._certificate.context,
                 ssl_handshake_timeout=self._limits.handshake_s,
             )
-        except OSError:
+        except OSError as error:
             await self._runner.cleanup()
-            raise
+            raise ListenError(f"cannot listen on {host or 'all addresses'}, port {port}: {error.strerror}") from error
         self._follower = asyncio.create_task(self._certificate.follow())
         _log.info("webhook.listening", port=self.port)
         return self
@@ -118,6 +137,10 @@ class WebhookServer:
                 return _text(500, "the request could not be judged; the manager's log says why")
 
         return serve
+
+
+async def _healthy(request: web.Request) -> web.Response:
+    return _text(200, "ok")
 
 
 async def _read(request: web.Request) -> dict[str, Any]:
