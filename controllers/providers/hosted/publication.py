@@ -23,6 +23,7 @@ from controllers.providers.hosted.hosted_object import HostedObject, Manifest, P
 from controllers.providers.hosted.item import Items, Line
 from controllers.providers.hosted.layout import Layout, PagePlan, lay_out, page_count_of
 from controllers.providers.hosted.parameters import Head
+from controllers.providers.hosted.serial import Serials
 from controllers.providers.hosted.standing import Course, Standing
 from controllers.providers.hosted.view import ZoneView
 from controllers.providers.hosted.writer import HostedWriter
@@ -31,7 +32,7 @@ from controllers.runtime.parallel import in_parallel
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, NotFound, ResourceNotServed, RetryableError
 from kube.object import ObjectKey
 from zonemodel.hosted_zone import HostedZoneSpec, Page
-from zonemodel.snapshot import Snapshot, SnapshotError, assemble, next_serial
+from zonemodel.snapshot import Snapshot, SnapshotError, assemble
 
 _log = structlog.get_logger(__name__)
 
@@ -68,7 +69,7 @@ class Publisher:
     ) -> None:
         self._writer = writer
         self._echo = echo
-        self._wall_clock = wall_clock
+        self._serials = Serials(wall_clock)
         self._clock = clock
 
     async def bring_up(
@@ -191,8 +192,8 @@ class Publisher:
         if before is not None and same and main.meta.uid in before.meta.owner_uids:
             return before
         previous = before.spec.serial if before is not None else history.serial
-        moved_on = next_serial(previous, int(self._wall_clock().timestamp()))
-        serial = previous if same and previous is not None else moved_on
+        domain = main.spec.zone.domain_name
+        serial = previous if same and previous is not None else self._serials.next(domain, previous)
         manifest = await self._writer.publish(view.key, main, layout, serial, before)
         self._echo.remember(view.key, manifest.meta.resource_version, manifest)
         if not same:
