@@ -106,6 +106,8 @@ def told(obj: Manifest, condition: Mapping[str, Any]) -> str:
 
 def absent(obj: Manifest, kind: str) -> str:
     """Say that a condition is not there, and why that may be."""
+    if others := waits_for(obj) if conditions(obj) else []:
+        return f"it has no condition {kind} yet; {'; '.join(others)}"
     if present := ", ".join(str(each["type"]) for each in conditions(obj)):
         return f"it has no condition {kind}, it has: {present}"
     own = obj.get("kind") in JUDGED

@@ -1,0 +1,186 @@
+"""`dns-api up` as a process: what it prints, what it serves, how it ends, and what it says when it cannot start."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dns.asyncquery
+import dns.message
+import dns.rcode
+import pytest
+
+from tests.cli.command import ROOT, Cli, Process, finished, started
+from tests.cli.conftest import Up
+from tests.cli.manifest import config_map, text
+
+ANY_PORTS = ["--api", "127.0.0.1:0", "--dns", "127.0.0.1:0"]
+
+
+@pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    return {"HOME": str(home)}
+
+
+@pytest.fixture
+def taken() -> Iterator[str]:
+    """An address that another program listens on."""
+    with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+        tcp.bind(("127.0.0.1", 0))
+        tcp.listen()
+        udp.bind(tcp.getsockname())
+        yield f"127.0.0.1:{tcp.getsockname()[1]}"
+
+
+@contextmanager
+def running(*words: str, environment: dict[str, str]) -> Iterator[Process]:
+    with started("up", *ANY_PORTS, *words, environment=environment) as process:
+        process.stdout.until("dns-api is up")
+        yield process
+
+
+def test_the_demo_prints_a_query_that_is_answered(tmp_path: Path, environment: dict[str, str]) -> None:
+    with running("--demo", "--data-dir", str(tmp_path / "d"), environment=environment) as process:
+        line = process.stdout.until("dig @").strip()
+        process.stdout.until("Stop with Ctrl-C.")
+        cli = Cli({"KUBECONFIG": str(tmp_path / "d/kubeconfig")})
+        cli.ok("wait", "zone,rrset")
+        match = re.fullmatch(r"dig @(\S+) -p (\d+) (\S+) A", line)
+        assert match is not None
+        query = dns.message.make_query(match[3], "A")
+        answer = asyncio.run(dns.asyncquery.udp(query, match[1], port=int(match[2]), timeout=5))
+        assert answer.rcode() == dns.rcode.NOERROR
+        assert sorted(item.to_text() for item in answer.answer[0]) == ["192.0.2.10", "192.0.2.11"]
+        if shutil.which("dig"):
+            printed = subprocess.run([*shlex.split(line), "+short"], capture_output=True, text=True, check=True).stdout
+            assert sorted(printed.split()) == ["192.0.2.10", "192.0.2.11"]
+        process.send_signal(signal.SIGINT)
+        assert process.ended() == 0
+        assert process.stdout.rest().endswith("Stopping.")
+        assert process.stderr.rest() == ""
+
+
+def test_the_example_of_make_run_is_served(tmp_path: Path, environment: dict[str, str]) -> None:
+    words = ["--data-dir", str(tmp_path / "d"), "-f", str(ROOT / "examples/hosted")]
+    with running(*words, environment=environment) as process:
+        assert "15 manifests" in process.stdout.until("applied")
+        line = process.stdout.until("dig @").strip()
+        assert "export KUBECONFIG=" in process.stdout.seen[-3]
+        cli = Cli({"KUBECONFIG": str(tmp_path / "d/kubeconfig")})
+        assert len(cli.ok("wait", "rrset").splitlines()) == 13
+        match = re.fullmatch(r"dig @(\S+) -p (\d+) (\S+) (\S+)", line)
+        assert match is not None
+        answer = asyncio.run(
+            dns.asyncquery.udp(dns.message.make_query(match[3], match[4]), match[1], port=int(match[2]), timeout=5)
+        )
+        assert answer.answer != []
+        process.send_signal(signal.SIGTERM)
+        assert process.ended() == 0
+
+
+def test_what_was_applied_is_there_after_a_kill(tmp_path: Path, environment: dict[str, str]) -> None:
+    words = ["--data-dir", str(tmp_path / "d")]
+    with running("--demo", *words, environment=environment) as process:
+        process.stdout.until("Stop with Ctrl-C.")
+        Cli({"KUBECONFIG": str(tmp_path / "d/kubeconfig")}).ok("wait", "rrset")
+        process.send_signal(signal.SIGKILL)
+        process.ended()
+    with running(*words, environment=environment) as process:
+        host, port = re.findall(r"([\d.]+):(\d+)", process.stdout.until("  DNS "))[0]
+        process.stdout.until("Stop with Ctrl-C.")
+        query = dns.message.make_query("www.demo.test", "A")
+        answer = asyncio.run(dns.asyncquery.udp(query, host, port=int(port), timeout=5))
+        assert len(answer.answer[0]) == 2
+
+
+def test_a_broken_manifest_is_told_and_applied_when_it_is_mended(tmp_path: Path, environment: dict[str, str]) -> None:
+    manifests = tmp_path / "m"
+    manifests.mkdir()
+    (manifests / "good.yaml").write_text(text(config_map("good")), encoding="utf-8")
+    broken = manifests / "broken.yaml"
+    broken.write_text("a: [1, 2\n", encoding="utf-8")
+    with running("--data-dir", str(tmp_path / "d"), "-f", str(manifests), environment=environment) as process:
+        told = process.stdout.until("not applied")
+        assert f"not applied {broken}: is not YAML: line 2" in told
+        assert "mend the file" in process.stdout.until("mend")
+        cli = Cli({"KUBECONFIG": str(tmp_path / "d/kubeconfig")})
+        assert cli.ok("get", "cm", "-o", "name") == "configmap/good\n"
+        broken.write_text(text(config_map("mended")), encoding="utf-8")
+        process.stdout.until("applied     1 manifests")
+        assert "configmap/mended" in cli.ok("get", "cm", "-o", "name")
+
+
+@pytest.mark.parametrize("option", ["--api", "--dns", "--http"])
+def test_a_port_in_use_is_told(tmp_path: Path, environment: dict[str, str], taken: str, option: str) -> None:
+    words = [*ANY_PORTS, option, taken, "--data-dir", str(tmp_path / "d")]
+    result = finished("up", *words, environment=environment)
+    assert result.code == 1
+    assert result.stderr.startswith("error: ")
+    assert taken in result.stderr
+    assert "in use" in result.stderr
+    assert option in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_folder_in_use_is_told(up: Up, environment: dict[str, str]) -> None:
+    result = finished("up", *ANY_PORTS, "--data-dir", str(up.kubeconfig.parent), environment=environment)
+    assert result.code == 1
+    assert f"is in use by process {up.process.pid}; stop it or choose another --data-dir" in result.stderr
+
+
+@pytest.mark.parametrize("place", ["/proc/dns-api", "file/below"])
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, environment: dict[str, str], place: str) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = finished("up", *ANY_PORTS, "--data-dir", str(tmp_path / place), environment=environment)
+    assert result.code == 1
+    assert result.stderr.startswith("error: data directory ")
+    assert "choose a writable directory with --data-dir" in result.stderr
+
+
+def test_a_folder_of_another_version_is_told(tmp_path: Path, environment: dict[str, str]) -> None:
+    words = ["--data-dir", str(tmp_path / "d")]
+    with running(*words, environment=environment) as process:
+        process.stdout.until("Stop with Ctrl-C.")
+        process.send_signal(signal.SIGTERM)
+        assert process.ended() == 0
+    store = sqlite3.connect(tmp_path / "d/objects.sqlite")
+    with store:
+        store.execute("UPDATE meta SET value = 99 WHERE name = 'format'")
+    store.close()
+    result = finished("up", *ANY_PORTS, *words, environment=environment)
+    assert result.code == 1
+    assert "has format 99, this program reads format " in result.stderr
+    assert "run the version of dns-api that wrote it, or start with an empty --data-dir" in result.stderr
+
+
+def test_a_folder_with_something_else_is_told(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "objects.sqlite").write_text(
+        "no database at all, but long enough to be taken for one" * 20, encoding="utf-8"
+    )
+    result = finished("up", *ANY_PORTS, "--data-dir", str(tmp_path), environment=environment)
+    assert result.code == 1
+    assert "objects.sqlite cannot be opened as a store" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--api", "nowhere"], "Invalid value for --api: found 'nowhere', allowed is HOST:PORT"),
+        (["--dns", "::1:53"], "Invalid value for --dns: found '::1:53', allowed is HOST:PORT"),
+        (["--http", "127.0.0.1:70000"], "Invalid value for --http: found '127.0.0.1:70000'"),
+        (["--log-level", "loud"], "'loud' is not one of 'debug', 'info', 'warning', 'error'"),
+        (["-f", "/nowhere/at/all"], "Invalid value for -f: found nothing at /nowhere/at/all"),
+        (["--data-dir", str(ROOT / "README.md")], "README.md is a file, a folder is needed"),
+    ],
+)
+def test_a_wrong_option_is_told(home: Path, words: list[str], fault: str) -> None:
+    assert fault in Cli({"HOME": str(home)}).fails("up", *words, code=2)
