@@ -11,6 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
+from cli.logs import LogFormat, LogLevel, configure_logs
 from standalone.apiserver.server import ApiServer, ListenError
 from standalone.store.failure import DataDirError
 
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     arguments = parser.parse_args()
+    configure_logs(form=LogFormat.TEXT, level=LogLevel.INFO)
     try:
         asyncio.run(serve(ApiServer(arguments.data_dir, arguments.host, arguments.port)))
     except (DataDirError, ListenError) as error:
