@@ -29,7 +29,7 @@ async def create(
     """
     now = api.now()
     warnings = shape(api, target, obj, None, options)
-    name = prepare_create(target, obj, now)
+    name = prepare_create(target, obj, now, lambda each: api.store.get(replace(target, name=each).key) is not None)
     target = replace(target, name=name)
     api.check_namespace(target)
     api.check_definition(target)

@@ -19,6 +19,7 @@ from standalone.apiserver.shape import judge, shape
 from standalone.apiserver.status import conflict, invalid, modified, not_found
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.tracking import track
+from standalone.schema.equality import same
 from standalone.schema.fault import Fault, FaultKind
 from standalone.store.record import Record
 
@@ -64,7 +65,7 @@ async def change(
             count_generation(live, proposed, has_status=target.resource.has_status)
         if not applied:
             track(api, target, live, proposed, options.manager, api.now())
-        unchanged = proposed == live
+        unchanged = same(proposed, live)
         if not unchanged:
             judge(api, target, proposed, live)
         warnings += await api.admission.review(Operation.UPDATE, target, proposed, live, options, user)

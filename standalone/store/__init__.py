@@ -3,6 +3,6 @@
 Owns resource versions, atomic commits, the bounded history that watches resume from, and the data directory.
 Knows keys, bytes and labels; never a schema, a verb or an HTTP status.
 
-Layers inside, lowest first: `record` (values) - `database` (disk) - `committer` (thread) - `window` (history) -
-`subscription` (one watcher) - `store` (the facade the API server uses).
+Inside, lowest first: `record`, `limits` and `failure` (values), `directory` and `database` (disk), `committer` (the
+thread that writes), `window` (history), `table`, `lock`, `subscription`, and `store`, which is all that others use.
 """

@@ -32,6 +32,13 @@ async def test_an_update_that_changes_nothing_writes_nothing(
     assert (await rest.put(widgets.at("one"), stored)).ok() == stored
 
 
+async def test_a_number_is_not_a_truth_value(rest: Rest, namespace: str) -> None:
+    """What only looks equal is a change."""
+    path = config_maps(namespace)
+    (await rest.post(path, config_map("one") | {"immutable": False})).ok()
+    assert (await rest.patch(f"{path}/one", {"immutable": 0})).code in (400, 422)
+
+
 async def test_a_stale_resource_version_is_a_conflict(rest: Rest, widgets: Widgets, stored: dict[str, Any]) -> None:
     (await rest.put(widgets.at("one"), stored | {"spec": {"size": 2}})).ok()
     reply = await rest.put(widgets.at("one"), stored | {"spec": {"size": 3}})

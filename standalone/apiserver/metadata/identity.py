@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -68,8 +69,11 @@ def check_identity(target: Target, obj: JsonObject) -> JsonObject:
     return metadata
 
 
-def prepare_create(target: Target, obj: JsonObject, now: str) -> str:
-    """Give a new object its name and identity in place and return the name. Raises ApiError 400."""
+def prepare_create(target: Target, obj: JsonObject, now: str, is_taken: Callable[[str], bool]) -> str:
+    """Give a new object its name and identity in place and return the name. Raises ApiError 400.
+
+    A generated name is one that `is_taken` does not know.
+    """
     metadata = check_identity(target, obj)
     if metadata.get("resourceVersion"):
         raise bad_request("resourceVersion should not be set on objects to be created")
@@ -77,7 +81,7 @@ def prepare_create(target: Target, obj: JsonObject, now: str) -> str:
         raise name_mismatch(metadata["name"], target.name)
     prefix = metadata.get("generateName")
     if prefix and not metadata.get("name"):
-        metadata["name"] = generated_name(prefix)
+        metadata["name"] = generated_name(prefix, is_taken)
     for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation"):
         metadata.pop(name, None)
     metadata["uid"] = str(uuid.uuid4())
@@ -88,10 +92,12 @@ def prepare_create(target: Target, obj: JsonObject, now: str) -> str:
     return given
 
 
-def generated_name(prefix: str) -> str:
+def generated_name(prefix: str, is_taken: Callable[[str], bool]) -> str:
     """`generateName` with five random characters."""
-    suffix = "".join(random.choices(_GENERATED_CHARACTERS, k=5))
-    return f"{prefix[:_MAX_GENERATED_PREFIX]}{suffix}"
+    while True:
+        name = prefix[:_MAX_GENERATED_PREFIX] + "".join(random.choices(_GENERATED_CHARACTERS, k=5))
+        if not is_taken(name):
+            return name
 
 
 def name_mismatch(found: str, expected: str) -> ApiError:
