@@ -62,6 +62,7 @@ class ClaimRules:
 
     def __init__(self, contract: Contract | None, target: Target, manifest: Manifest) -> None:
         self.failures: list[Fault] = []
+        self._is_known = contract is not None
         self._book = contract.book(target) if contract else None
         self._values: Values | None = None
         self._too_large: Fault | None = None
@@ -74,11 +75,11 @@ class ClaimRules:
             self._values = admitted
 
     def switches(self) -> Switches:
-        """Return whether each core validation holds for the claim."""
-        if self._book is None or self._too_large is not None:
+        """Return whether each core validation holds for the claim: all do unless the Provider says otherwise."""
+        if not self._is_known or self._too_large is not None:
             return lambda _: Switch.UNKNOWN
         states: dict[str, Switch] = {}
-        for name, off in self._book.switched_off(self._values) if self._values else ():
+        for name, off in self._book.switched_off(self._values) if self._book and self._values else ():
             if isinstance(off, Fault):
                 self.failures.append(off)
                 states.setdefault(name, Switch.UNKNOWN)

@@ -201,6 +201,21 @@ def test_a_provider_switches_each_validation_off_where_its_expression_is_true(
     assert judge(record_type, {**changes, "spec.options": ABSENT}) != []
 
 
+@pytest.mark.parametrize(
+    ("record_type", "changes"), [row[1:] for row in SWITCHED_OFF], ids=[row[0] for row in SWITCHED_OFF]
+)
+def test_each_validation_is_on_where_the_provider_has_no_expressions_at_all(
+    record_type: str, changes: dict[str, Any]
+) -> None:
+    record_contract = "spec.versions.0.recordSet"
+    plain = contract({f"{record_contract}.disableValidations": ABSENT, f"{record_contract}.validationRules": ABSENT})
+    manifest = record_set(record_type, {**changes, "spec.options": ABSENT})
+
+    assert told(validate_record_set(manifest, None, plain, None)) == told(
+        judge(record_type, {**changes, "spec.options": ABSENT})
+    )
+
+
 def test_a_ttl_that_need_not_be_there_has_to_be_right_all_the_same() -> None:
     fault = told(validate_record_set(record_set("A", {"spec.ttl": 0}), None, None, None))
 
