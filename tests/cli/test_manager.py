@@ -1,0 +1,92 @@
+"""`dns-api manager` as a process: where it serves admission, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import finished, started
+from tests.cli.conftest import Up
+from tests.controllers.core.admission.authority import Authority, ServingPair
+from tests.controllers.core.admission.test_handler import review
+
+ZONES = "/validate/dns.appthrust.io/v1alpha1/zones"
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+@pytest.fixture
+def cert_dir(authority: Authority, tmp_path: Path) -> Path:
+    authority.write(ServingPair(tmp_path), serial=1)
+    return tmp_path
+
+
+def test_a_manager_that_does_not_lead_serves_admission(
+    up: Up, home: Path, authority: Authority, cert_dir: Path
+) -> None:
+    environment = {
+        "HOME": str(home),
+        "WEBHOOK_LISTEN": "127.0.0.1:0",
+        "WEBHOOK_CERT_DIR": str(cert_dir),
+        "POD_NAME": "second",
+    }
+    words = ["manager", "--kubeconfig", str(up.kubeconfig)]
+    with started(*words, environment=environment) as process:
+        line = process.stderr.until("webhook.listening")
+        port = json.loads(line)["port"]
+        question = review("zones", "CREATE", {"metadata": {"namespace": "a", "name": "b"}, "spec": {}})
+        health, answer = (
+            _ask(port, path, body, authority.client_context()) for path, body in (("/readyz", None), (ZONES, question))
+        )
+        process.send_signal(15)
+        assert process.ended() == 0
+        assert "became leader" not in process.stderr.rest()
+
+    assert health == "ok"
+    fields = [cause["field"] for cause in json.loads(answer)["response"]["status"]["details"]["causes"]]
+    assert fields == ["spec.domainName", "spec.zoneClassRef", "spec.provider"]
+
+
+def test_an_address_in_use_is_told(up: Up, home: Path, cert_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = ["manager", "--kubeconfig", str(up.kubeconfig), "--webhook-listen", address]
+        result = finished(*words, "--webhook-cert-dir", str(cert_dir), environment={"HOME": str(home)})
+
+    assert result.code == 1
+    assert re.search(r"^error: cannot listen on 127\.0\.0\.1, port \d+: ", result.stderr, re.MULTILINE)
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--webhook-listen", ":9443"], "a folder with tls.crt and tls.key is needed"),
+        (["--webhook-cert-dir", "/nowhere"], "/nowhere/tls.crt, /nowhere/tls.key: "),
+        (["--webhook-listen", "9443", "--webhook-cert-dir", "."], "found '9443', allowed is HOST:PORT"),
+    ],
+    ids=["no certificates", "no such folder", "no port"],
+)
+def test_options_that_do_not_go_together_are_told(home: Path, words: list[str], told: str) -> None:
+    result = finished("manager", *words, environment={"HOME": str(home)})
+
+    assert result.code == 2
+    assert told in " ".join(result.stderr.split())
+
+
+def _ask(port: int, path: str, body: object, context: ssl.SSLContext) -> str:
+    headers = {"Content-Type": "application/json"}
+    data = json.dumps(body).encode() if body is not None else None
+    request = urllib.request.Request(f"https://localhost:{port}{path}", data, headers)
+    with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+        text: str = answer.read().decode()
+        return text
