@@ -105,7 +105,9 @@ def _body(rdtype: str, values: tuple[str, ...]) -> dict[str, Any]:
             return {"mx": {"records": [{"preference": int(first), "exchange": host} for first, host in pairs]}}
         case "CAA":
             triples = [value.split(" ", 2) for value in values]
-            return {"caa": {"records": [{"flags": int(flags), "tag": tag, "value": text} for flags, tag, text in triples]}}
+            return {
+                "caa": {"records": [{"flags": int(flags), "tag": tag, "value": text} for flags, tag, text in triples]}
+            }
     raise ValueError(f"there is no body for {rdtype}")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import shutil
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from kube.client import Client
 from kube.config import connect
 from tests.product.product import Product, running
 from tests.product.stage import Stage
+from tests.standalone.kubectl.command import Command
+from tests.tools import kubectl as binaries
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +30,22 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 async def client(product: Product) -> AsyncIterator[Client]:
     async with connect(product.kubeconfig) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def cluster(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """The real kubectl on the product, with a home directory that holds its kubeconfig and nothing else."""
+    folder = Path(sys.prefix) / "bin"
+    binaries.install(folder)
+    home = tmp_path_factory.mktemp("home")
+    shutil.copy(product.kubeconfig, home / "kubeconfig")
+    return Command(folder / "kubectl", home)
+
+
+@pytest.fixture
+def kubectl(cluster: Command, stage: Stage) -> Command:
+    """kubectl in the test's namespace."""
+    return cluster.within(stage.namespace)
 
 
 @pytest.fixture

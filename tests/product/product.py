@@ -71,9 +71,7 @@ class Product:
 
     def complaints(self) -> str:
         """Return what the process logged about faults of its own."""
-        return "\n".join(
-            line for line in self.log.read_text().splitlines() if "Traceback" in line or "[error" in line
-        )
+        return "\n".join(line for line in self.log.read_text().splitlines() if "Traceback" in line or "[error" in line)
 
     def _end(self, how: str) -> None:
         process, self._process = self._process, None

@@ -35,7 +35,7 @@ class Stage:
     """One namespace and one domain."""
 
     client: Client
-    dns: Target
+    server: Target
     namespace: str
     domain: str
 
@@ -78,15 +78,18 @@ class Stage:
 
     async def until(self, ref: ResourceRef, name: str, holds: Callable[[Object | None], bool]) -> Object | None:
         """Follow one object until something holds of it, None being an object that is not there."""
-        selector = {"field_selector": f"metadata.name={name}", "namespace": self._scope(ref)}
+        selector, namespace = f"metadata.name={name}", self._scope(ref)
         last: Object | None = None
         try:
             async with asyncio.timeout(LIMIT_S):
-                listing = await self.client.list(ref, **selector)
+                listing = await self.client.list(ref, namespace=namespace, field_selector=selector)
                 last = next(iter(listing.items), None)
                 if holds(last):
                     return last
-                events = self.client.watch(ref, resource_version=listing.resource_version, bookmarks=False, **selector)
+                version = listing.resource_version
+                events = self.client.watch(
+                    ref, resource_version=version, namespace=namespace, field_selector=selector, bookmarks=False
+                )
                 async with aclosing(events):
                     async for event in events:
                         last = None if event.type == "DELETED" else dict(event.object)
@@ -121,17 +124,14 @@ class Stage:
 
     async def until_nothing_remains(self) -> None:
         """Wait until nothing of ours is left in the namespace."""
-        remains: dict[str, list[str]] = {}
-        try:
-            async with asyncio.timeout(LIMIT_S):
-                while remains := await self.remains():
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise AssertionError(f"this remains: {remains}") from None
+        for ref in EVERYTHING:
+            for name in await self.names(ref):
+                await self.until_gone(ref, name)
+        assert await self.remains() == {}
 
     def ask(self, owner: str, rdtype: str, *, tcp: bool = False) -> dns.message.Message:
         """Ask for a name of the domain once."""
-        return self.dns.ask(self.domain if owner == "@" else f"{owner}.{self.domain}", rdtype, tcp=tcp)
+        return self.server.ask(self.domain if owner == "@" else f"{owner}.{self.domain}", rdtype, tcp=tcp)
 
     def rcode(self, owner: str, rdtype: str) -> str:
         return dns.rcode.to_text(self.ask(owner, rdtype).rcode())
