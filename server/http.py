@@ -56,10 +56,13 @@ class HealthServer:
 
     async def _readiness(self, _request: web.Request) -> web.Response:
         server = self._server
-        return web.json_response(
-            {"ready": server.is_ready, "zones": len(server.catalog.tables), "message": readiness_message(server)},
-            status=200 if server.is_ready else 503,
-        )
+        body = {
+            "ready": server.is_ready,
+            "zones": len(server.catalog.tables),
+            "ageSeconds": _whole(server.snapshot_age_s()),
+            "message": readiness_message(server),
+        }
+        return web.json_response(body, status=200 if server.is_ready else 503)
 
     async def _metrics(self, _request: web.Request) -> web.Response:
         return web.Response(body=exposition(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
@@ -74,5 +77,12 @@ def readiness_message(server: NameServer) -> str:
     if age_s is None or age_s <= _FRESH_S:
         return f"serving {zones} zones"
     if age_s == math.inf:
+        if zones:
+            return f"serving {zones} zones as they were at an unknown time: the API server has not been heard of since"
         return "waiting for the first view of the API server"
     return f"serving {zones} zones as they were {age_s:.0f} s ago: the API server has not been heard of since"
+
+
+def _whole(age_s: float | None) -> int | None:
+    """Return an age in whole seconds, None for one that is not known."""
+    return None if age_s is None or age_s == math.inf else round(age_s)

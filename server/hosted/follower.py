@@ -107,11 +107,10 @@ class Follower:
         self._catalog.complete = True
 
     async def _note_contact(self, writer: CacheWriter) -> None:
+        await self._informer.synced.wait()
         while True:
+            writer.note_contact(time.time() - self._informer.contact_age_s())
             await asyncio.sleep(_CONTACT_PERIOD_S)
-            age_s = self._informer.contact_age_s()
-            if age_s != math.inf:
-                writer.note_contact(time.time() - age_s)
 
     def _on_change(self, change: Change[Manifest | PageObject]) -> None:
         for obj in (change.old, change.new):

@@ -105,7 +105,8 @@ async def test_readiness_says_how_old_the_zones_are(api: HostedApi, tmp_path: Pa
     api.write(manifest("shop", a("www", "192.0.2.1")))
     async with following(api, cache_dir=tmp_path) as server:
         await becomes(server, "www.shop.example", ["192.0.2.1"])
-        assert (await readiness(server.http_port))[1]["message"] == "serving 1 zones"
+        body = (await readiness(server.http_port))[1]
+        assert (body["message"], body["ageSeconds"]) == ("serving 1 zones", 0)
         await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
     await asyncio.to_thread(SnapshotCache(tmp_path).note_contact, 1_700_000_000.0)
     away(api)
@@ -116,6 +117,29 @@ async def test_readiness_says_how_old_the_zones_are(api: HostedApi, tmp_path: Pa
         metrics = await fetch(server.http_port, "metrics")
         (line,) = [line for line in metrics.splitlines() if line.startswith("dns_api_server_snapshot_age_seconds ")]
         assert float(line.split()[1]) > 1_000_000
+
+
+async def test_the_age_is_known_however_soon_a_server_ended(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        _, body = await readiness(server.http_port)
+        assert body["ageSeconds"] in range(5)
+        assert body["message"] == "serving 1 zones"
+
+
+async def test_zones_of_unknown_age_are_said_to_be_so(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+    (tmp_path / "contact").unlink()
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        status, body = await readiness(server.http_port)
+        assert (status, body["ageSeconds"]) == (200, None)
+        assert "1 zones as they were at an unknown time" in str(body["message"])
 
 
 async def readiness(port: int | None) -> tuple[int, dict[str, object]]:
