@@ -12,7 +12,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow lint format bench manifests clean
+.PHONY: help setup run test test-slow test-kube lint format bench manifests clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,10 @@ test: setup ## The fast tests
 test-slow: setup ## The long suites
 	@echo "==> long tests"
 	@$(BIN)/python -m pytest -q -m slow
+
+test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (needs go)
+	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"
+	@$(BIN)/python -m tests.standalone.real_server .kube-real
 
 lint: setup ## Style, types and layers
 	@echo "==> ruff"

@@ -7,7 +7,7 @@ soon as its caches are complete, controllers only in the one that holds the Leas
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -108,13 +108,15 @@ class Manager:
 
     async def _lead(self) -> None:
         """Run fresh controllers: what a former leadership remembered may be out of date."""
-        controllers = [Composer(self._client, self._core, self._recorder).controller]
-        if self._hosted is not None and self._config.hosted is not None:
-            provider = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
-            controllers += provider.controllers
-        async with asyncio.TaskGroup() as tasks:
-            for controller in controllers:
-                tasks.create_task(controller.run())
+        composer = Composer(self._client, self._core, self._recorder)
+        with closing(composer), ExitStack() as providers:
+            controllers = [composer.controller]
+            if self._hosted is not None and self._config.hosted is not None:
+                hosted = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
+                controllers += providers.enter_context(closing(hosted)).controllers
+            async with asyncio.TaskGroup() as tasks:
+                for controller in controllers:
+                    tasks.create_task(controller.run())
 
     def _hosted_informers(self, config: HostedConfig) -> HostedInformers:
         informers = HostedInformers(

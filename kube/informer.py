@@ -104,11 +104,15 @@ class Informer(Generic[T]):
             raise ValueError(f"index {name!r}: indexes are added before the informer runs")
         self._store.add_index(name, function)
 
-    def subscribe(self, handler: Handler[T]) -> None:
-        """Call `handler` for every change; what is stored already is delivered to it at once."""
+    def subscribe(self, handler: Handler[T]) -> Callable[[], None]:
+        """Call `handler` for every change; what is stored already is delivered to it at once.
+
+        Returns the function that ends this.
+        """
         self._handlers.append(handler)
         for key, value in list(self._store.items()):
             self._deliver(handler, Change(key, None, value))
+        return lambda: self._handlers.remove(handler)
 
     def get(self, key: ObjectKey) -> T | None:
         """The object, or None when there is none (or it could never be decoded: see `undecodable`)."""
@@ -275,7 +279,7 @@ class Informer(Generic[T]):
             return str(error) or type(error).__name__
 
     def _publish(self, change: Change[T]) -> None:
-        for handler in self._handlers:
+        for handler in tuple(self._handlers):
             self._deliver(handler, change)
 
     def _deliver(self, handler: Handler[T], change: Change[T]) -> None:

@@ -86,3 +86,8 @@ def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> li
         for each in new
         if each.type not in before or (before[each.type].status, before[each.type].reason) != (each.status, each.reason)
     ]
+
+
+def headline(condition: Condition) -> str:
+    """Return the condition's message, or what it says in one short sentence when it has none."""
+    return condition.message or f"{condition.type} is {condition.status}."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final, TypeVar
 
-from controllers.api.condition import Condition, ConditionStatus, changed_conditions
+from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
@@ -31,6 +31,7 @@ from controllers.core.inputs import (
 from controllers.core.memory import ZoneMemory
 from controllers.core.projection import Projected, project_record_set, project_zone
 from controllers.runtime.controller import Controller, Requeue
+from controllers.runtime.event_map import EventMap
 from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.client import Client
@@ -65,7 +66,12 @@ class Composer:
         self._memories: dict[ObjectKey, ZoneMemory] = {}
         self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
+        self._events = EventMap()
         self._subscribe()
+
+    def close(self) -> None:
+        """Stop following the caches."""
+        self._events.close()
 
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Bring one zone's ledger and statuses to what its claims say."""
@@ -141,24 +147,16 @@ class Composer:
         about = ObjectReference.of(ref, claim.meta)
         related = _zone_reference(zone) if ref is RECORD_SETS else None
         for condition in changed_conditions(claim.status.conditions, projected.status.conditions):
-            self._recorder.event(about, _event_type(condition), condition.reason, condition.message, related)
+            self._recorder.event(about, _event_type(condition), condition.reason, headline(condition), related)
 
     def _subscribe(self) -> None:
-        informers, enqueue = self._informers, self.controller.enqueue
-
-        def follow(keys: Callable[[Change[T]], Iterator[ObjectKey]]) -> Callable[[Change[T]], None]:
-            def handle(change: Change[T]) -> None:
-                for key in keys(change):
-                    enqueue(key)
-
-            return handle
-
-        informers.zones.subscribe(follow(keys_for_zone))
-        informers.record_sets.subscribe(follow(keys_for_record_set))
-        informers.zone_units.subscribe(follow(keys_for_zone_unit))
-        informers.zone_classes.subscribe(follow(self._keys_for_zone_class))
-        informers.providers.subscribe(follow(self._keys_for_provider))
-        informers.namespaces.subscribe(follow(self._keys_for_namespace))
+        informers, events = self._informers, self._events
+        events.follow(informers.zones, keys_for_zone, self.controller)
+        events.follow(informers.record_sets, keys_for_record_set, self.controller)
+        events.follow(informers.zone_units, keys_for_zone_unit, self.controller)
+        events.follow(informers.zone_classes, self._keys_for_zone_class, self.controller)
+        events.follow(informers.providers, self._keys_for_provider, self.controller)
+        events.follow(informers.namespaces, self._keys_for_namespace, self.controller)
 
     def _keys_for_zone_class(self, change: Change[ZoneClass]) -> Iterator[ObjectKey]:
         yield from self._informers.zones.keys_by_index(CLASS_INDEX, change.key)

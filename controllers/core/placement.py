@@ -12,7 +12,13 @@ from controllers.api.zone_unit import UnitRecordSet
 from kube.object import ObjectKey
 
 PART_LIMIT_BYTES: Final = 700 * 1024
-_FIXED_BYTES: Final = 160
+
+# What an item takes beside the texts that vary: keys and punctuation of its spec, its result with two conditions, and the
+# managedFields of both, which are more than half of the object.
+_SPEC_BYTES: Final = 160
+_RESULT_BYTES: Final = 420
+_MANAGED_FIELDS_BYTES: Final = 760
+_FIXED_BYTES: Final = _SPEC_BYTES + _RESULT_BYTES + _MANAGED_FIELDS_BYTES
 
 
 def place(items: Iterable[UnitRecordSet], current: Mapping[ObjectKey, int]) -> dict[int, list[UnitRecordSet]]:
@@ -33,8 +39,7 @@ def place(items: Iterable[UnitRecordSet], current: Mapping[ObjectKey, int]) -> d
 
 
 def size_bytes(item: UnitRecordSet) -> int:
-    """Return about how many octets an item adds to its object's spec as JSON."""
-    # Keys and punctuation are nearly constant, so only the texts that vary are counted.
+    """Return about how many octets an item adds to its object as JSON, its result and managedFields included."""
     body = getattr(item, item.type.field)
     payload = len(body.model_dump_json()) if body is not None else 0
     opaque = sum(len(str(each)) for each in (item.options, item.adoption) if each)

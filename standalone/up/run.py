@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import HostedConfig
-from kube.access import Access
 from kube.client import Client
+from kube.config import connect
 from server.app import NameServer
 from server.config import Address, ServerConfig
 from standalone.apiserver.server import ApiServer
@@ -51,8 +51,8 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
     async with AsyncExitStack() as stack:
         announcement.starting(f"API server on {config.data_dir}")
         api = await stack.enter_async_context(ApiServer(config.data_dir, *config.api))
-        write_kubeconfig(config.kubeconfig, api.url)
-        client = await stack.enter_async_context(Client(Access(api.url)))
+        write_kubeconfig(config.kubeconfig, api.url, ca_pem=api.ca_pem, token=api.token)
+        client = await stack.enter_async_context(connect(config.kubeconfig))
         await install(client)
         announcement.starting("manager")
         await _start_manager(stack, client, api)

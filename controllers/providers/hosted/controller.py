@@ -6,7 +6,7 @@ Owns event mapping and registration only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -20,6 +20,7 @@ from controllers.providers.hosted.view import CLASS_INDEX, DOMAIN_INDEX, HostedI
 from controllers.providers.hosted.zone_class import ZoneClassReconciler
 from controllers.providers.hosted.zone_unit import ZoneUnitReconciler
 from controllers.runtime.controller import Controller
+from controllers.runtime.event_map import EventMap
 from controllers.runtime.recorder import EventRecorder
 from kube.client import Client
 from kube.object import ObjectKey
@@ -54,21 +55,26 @@ class HostedProvider:
         self.zone_units: Controller[ObjectKey] = Controller(
             "hosted-zone-unit", self._units.reconcile, workers=WORKERS, settle_s=SETTLE_S
         )
+        self._events = EventMap()
         self._subscribe()
+
+    def close(self) -> None:
+        """Stop following the caches."""
+        self._events.close()
 
     @property
     def controllers(self) -> tuple[Controller[ObjectKey], ...]:
         return self.zone_classes, self.zone_units
 
     def _subscribe(self) -> None:
-        informers, units, classes = self._informers, self.zone_units, self.zone_classes
-        informers.zone_classes.subscribe(_follow(keys_for_zone_class, classes))
-        informers.providers.subscribe(_follow(self.classes_for_provider, classes))
-        informers.zone_classes.subscribe(_follow(self.zones_for_zone_class, units))
-        informers.providers.subscribe(_follow(self.zones_for_provider, units))
-        informers.zone_units.subscribe(_follow(self.zones_for_zone_unit, units))
-        informers.hosted_zones.subscribe(_follow(self.zones_for_hosted_zone, units))
-        informers.endpoint_slices.subscribe(_follow(self.zones_for_endpoint_slice, units))
+        informers, events = self._informers, self._events
+        events.follow(informers.zone_classes, keys_for_zone_class, self.zone_classes)
+        events.follow(informers.providers, self.classes_for_provider, self.zone_classes)
+        events.follow(informers.zone_classes, self.zones_for_zone_class, self.zone_units)
+        events.follow(informers.providers, self.zones_for_provider, self.zone_units)
+        events.follow(informers.zone_units, self.zones_for_zone_unit, self.zone_units)
+        events.follow(informers.hosted_zones, self.zones_for_hosted_zone, self.zone_units)
+        events.follow(informers.endpoint_slices, self.zones_for_endpoint_slice, self.zone_units)
 
     def classes_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
         """Every class, when it is our Provider that changed."""
@@ -126,16 +132,6 @@ class HostedProvider:
 def keys_for_zone_class(change: Change[ZoneClass]) -> Iterator[ObjectKey]:
     """The class itself."""
     yield change.key
-
-
-def _follow(
-    keys: Callable[[Change[T]], Iterable[ObjectKey]], controller: Controller[ObjectKey]
-) -> Callable[[Change[T]], None]:
-    def handle(change: Change[T]) -> None:
-        for key in keys(change):
-            controller.enqueue(key)
-
-    return handle
 
 
 def _sides(change: Change[T]) -> list[T]:

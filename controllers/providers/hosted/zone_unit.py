@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from controllers.api.condition import Condition, ConditionStatus, ConditionType, changed_conditions, merge_conditions
+from controllers.api.condition import (
+    Condition,
+    ConditionStatus,
+    ConditionType,
+    changed_conditions,
+    headline,
+    merge_conditions,
+)
 from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation
 from controllers.api.reason import Reason
@@ -180,8 +187,7 @@ class ZoneUnitReconciler:
     def _announce(self, part: ZoneUnit, each: Condition) -> None:
         kind = EventType.WARNING if each.status is ConditionStatus.FALSE else EventType.NORMAL
         about = ObjectReference.of(ZONE_UNITS, part.meta)
-        message = each.message or f"{each.type} is {each.status}."
-        self._recorder.event(about, kind, each.reason, message, _hosted_zone(part.spec.zone.ref.key))
+        self._recorder.event(about, kind, each.reason, headline(each), _hosted_zone(part.spec.zone.ref.key))
 
     def _status_of(self, part: ZoneUnit) -> ZoneUnitStatus:
         return self._statuses.latest(part.key, part.meta, part.status) or part.status
