@@ -19,7 +19,7 @@ from cli.duration import parse_seconds
 from cli.kind import Kinds, parse_words
 from cli.refusal import CommandError, faults
 from cli.report import show
-from cli.waiting import Subject, find_subjects, wait_until
+from cli.waiting import Subject, complain_of, find_subjects, wait_until
 from kube.client import Client, Propagation
 from kube.errors import KubeError, NotFound, RetryableError
 from kube.object import ObjectKey
@@ -106,9 +106,8 @@ async def _delete(client: Client, request: Request, *, failed: bool) -> int:
         if not request.wait:
             continue
         left = await wait_until(client, list(held), GoneGoal(), max(0.0, deadline - time.monotonic()), held)
-        for subject, missing in left.items():
-            complain(f"{subject} is not gone yet: {missing}")
         if left:
+            complain_of(left, "is not gone yet")
             needed = sum(map(len, stages[number:]))
             rest = f"; {needed:,} others stay, which are needed until then" if needed else ""
             complain(f"{len(left):,} not gone after {request.timeout_s:g}s, though their deletion goes on{rest}")

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from cli.condition import ConditionGoal, Goal, GoneGoal
-from cli.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, complain, connect, run
+from cli.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, connect, run
 from cli.duration import parse_seconds
 from cli.kind import Kinds, parse_words
 from cli.refusal import CommandError
-from cli.waiting import find_subjects, wait_until
+from cli.waiting import complain_of, find_subjects, wait_until
 from kube.client import Client
 
 
@@ -82,8 +82,7 @@ async def _wait(client: Client, request: Request) -> int:
         where = f" in namespace {request.namespace}" if request.namespace else ""
         raise CommandError(f"found nothing to wait for{where}")
     unmet = await wait_until(client, subjects, request.goal, request.timeout_s)
-    for subject, missing in unmet.items():
-        complain(f"{subject} is not {request.goal.done}: {missing}")
     if unmet:
+        complain_of(unmet, f"is not {request.goal.done}")
         typer.echo(f"{len(unmet):,} of {len(subjects):,} not {request.goal.done}", err=True)
     return int(bool(unmet))

@@ -15,6 +15,7 @@ from typing import Any, Final
 import typer
 
 from cli.condition import Goal
+from cli.connection import complain
 from cli.follow import Change, Scope, follow
 from cli.kind import Kind, Wanted
 from cli.refusal import CommandError
@@ -24,6 +25,7 @@ from kube.object import ObjectKey
 FIRST_PROGRESS_S: Final = 1.0
 REPEATED_PROGRESS_S: Final = 30.0
 SEPARATE_WATCHES: Final = 16
+MAX_COMPLAINTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,14 @@ async def wait_until(
         await asyncio.gather(progress, ended, *watchers, return_exceptions=True)
     silence = f"; the API does not answer: {vigil.trouble}" if vigil.trouble else ""
     return vigil.failed | {subject: missing + silence for subject, missing in vigil.pending.items()}
+
+
+def complain_of(unmet: Mapping[Subject, str], standing: str) -> None:
+    """Tell what the first of many objects lack, `zone.dns.appthrust.io/x is not Programmed: …`, and how many there are more."""
+    for subject, missing in list(unmet.items())[:MAX_COMPLAINTS]:
+        complain(f"{subject} {standing}: {missing}")
+    if len(unmet) > MAX_COMPLAINTS:
+        complain(f"and {len(unmet) - MAX_COMPLAINTS:,} more")
 
 
 def _scopes(subjects: Sequence[Subject]) -> list[tuple[Kind, Scope]]:

@@ -120,7 +120,7 @@ class Lines:
     def __init__(self, pipe: IO[str] | None) -> None:
         assert pipe is not None
         self._pipe = pipe
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.seen: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -133,6 +133,8 @@ class Lines:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 raise AssertionError(f"no line with {text!r} after {self.seen}") from None
+            if line is None:
+                raise AssertionError(f"the output ends without {text!r} after {self.seen}")
             self.seen.append(line)
             if text in line:
                 return line
@@ -141,7 +143,8 @@ class Lines:
         """Return everything that was printed, once the process has ended."""
         self.close()
         while not self._lines.empty():
-            self.seen.append(self._lines.get())
+            line = self._lines.get()
+            self.seen += [] if line is None else [line]
         return "\n".join(self.seen)
 
     def close(self) -> None:
@@ -151,6 +154,7 @@ class Lines:
     def _read(self) -> None:
         for line in self._pipe:
             self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
 
 
 @contextmanager

@@ -111,6 +111,14 @@ def test_many_objects_are_waited_for_together(cli: Cli, served_zone: str) -> Non
     assert len(cli.ok("wait", "rrset", "--timeout=30s").splitlines()) == 60
 
 
+def test_of_many_that_do_not_get_there_some_are_told(cli: Cli, domain: str) -> None:
+    manifests: list[dict[str, Any]] = [record_set(f"w{number}") for number in range(30)]
+    cli.ok("apply", "-f", "-", stdin=text(zone(domain), *manifests))
+    complaint = cli.fails("wait", "rrset", "--timeout=0.1s")
+    assert complaint.count("is not Programmed: ") == 20
+    assert complaint.endswith("error: and 10 more\n30 of 30 not Programmed\n")
+
+
 def test_an_interrupt_ends_it_without_a_trace(cli: Cli, domain: str) -> None:
     cli.ok("apply", "-f", "-", stdin=text(zone(domain)))
     with cli.started("wait", "zone/zone") as process:
