@@ -1,11 +1,12 @@
 """Checked expressions as values: the part of CEL's abstract syntax that the cost of an expression depends on.
 
 Reads the serialized form (cel.expr.CheckedExpr) through a descriptor of its own, which names the fields that are read and
-skips all others. Decides nothing.
+skips all others; whoever writes it back keeps them. Decides nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,6 +76,25 @@ def parse_checked(serialized: bytes) -> Node:
     """Return the syntax of a serialized checked expression (google.protobuf.Any holding a cel.expr.CheckedExpr)."""
     envelope = _Envelope.FromString(serialized)
     return _node(_Checked.FromString(envelope.value).expr)
+
+
+def rename_calls(serialized: bytes, names: Mapping[str, str]) -> bytes:
+    """Return a serialized expression in which functions are called by other names."""
+    envelope = _Envelope.FromString(serialized)
+    checked = _Checked.FromString(envelope.value)
+    _rename(checked, names)
+    envelope.value = checked.SerializeToString()
+    renamed: bytes = envelope.SerializeToString()
+    return renamed
+
+
+def _rename(message: Any, names: Mapping[str, str]) -> None:
+    if message.DESCRIPTOR is _Call:
+        message.function = names.get(message.function, message.function)
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in value if field.is_repeated else (value,):
+                _rename(each, names)
 
 
 def _node(expr: Any) -> Node:
@@ -155,7 +175,7 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str], ...]]] = {
 }
 
 
-def _message_classes() -> tuple[Any, Any]:
+def _message_classes() -> tuple[Any, Any, Any]:
     file: Any = descriptor_pb2.FileDescriptorProto(name="checked.proto", package=_PACKAGE, syntax="proto2")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -165,8 +185,10 @@ def _message_classes() -> tuple[Any, Any]:
             _add_field(message, field_name, number, kind)
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(file.SerializeToString())
-    found = [pool.FindMessageTypeByName(f"{_PACKAGE}.{name}") for name in ("Envelope", "Checked")]
-    return message_factory.GetMessageClass(found[0]), message_factory.GetMessageClass(found[1])
+    envelope, checked, call = (
+        pool.FindMessageTypeByName(f"{_PACKAGE}.{name}") for name in ("Envelope", "Checked", "Call")
+    )
+    return message_factory.GetMessageClass(envelope), message_factory.GetMessageClass(checked), call
 
 
 def _add_field(message: Any, name: str, number: int, kind: str) -> None:
@@ -183,4 +205,4 @@ def _add_field(message: Any, name: str, number: int, kind: str) -> None:
         field.oneof_index = 0
 
 
-_Envelope, _Checked = _message_classes()
+_Envelope, _Checked, _Call = _message_classes()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from controllers.core.cel.expression import Environment, Expression, Failure, Outcome, Values
 from controllers.core.cel.shape import shape_of
+from controllers.core.pattern import Pattern
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -121,6 +122,8 @@ def test_a_conversion_has_to_give_an_object(text: str, why: str) -> None:
         ("self.name.lowerAscii() == 'abc'", {"name": "ABC"}, True),
         ("self.name.split('.').join('-') == 'a-b'", {"name": "a.b"}, True),
         ("self.name.matches('^[a-z]+$')", {"name": "abc"}, True),
+        ("self.name.matches('b') && matches(self.name, 'b') && !matches(self.name, '^b')", {"name": "abc"}, True),
+        ("self.tags.all(tag, tag.matches('^é.$'))", {"tags": ["éa", "éß"]}, True),
         ("version == 'v1'", {}, True),
         ("isIP('192.0.2.1') && isIPv4('192.0.2.1') && isIPv6('2001:db8::1')", {}, True),
         ("isIP('2001:db8::1%eth0') || isIPv4('2001:db8::1') || isIPv6('192.0.2.1')", {}, False),
@@ -149,6 +152,7 @@ def test_a_conversion_gives_plain_json() -> None:
         ("self.tags[3] == 'a'", {"tags": []}, "index"),
         ("self.count > 3", {"count": "x"}, "overload"),
         ("int(self.name) > 3", {"name": "x"}, "cannot convert"),
+        ("self.open.x.matches('a')", {"open": {"x": 1}}, "(int64).matches(string)"),
         ("self.numbers.all(a, self.numbers.all(b, a <= b || true))", {"numbers": [1] * 150}, "budget"),
     ],
 )  # fmt: skip
@@ -158,6 +162,28 @@ def test_what_fails_at_run_time_is_a_failure_and_no_exception(text: str, value: 
     assert isinstance(result, Failure)
     assert why.lower() in result.reason.lower()
     assert "\n" not in result.reason
+
+
+def test_a_pattern_is_compiled_once_however_often_it_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    expression = compiled("self.tags.all(tag, tag.matches('^[a-z]{1,37}:.{0,41}$'))")
+    made: list[str] = []
+    make = Pattern.__init__
+
+    def note(pattern: Pattern, text: str) -> None:
+        made.append(text)
+        make(pattern, text)
+
+    monkeypatch.setattr(Pattern, "__init__", note)
+
+    for number in range(5):
+        assert expression.evaluate(admitted({"tags": [f"a:{number}", f"b:{number}"]})) is True
+
+    assert made == ["^[a-z]{1,37}:.{0,41}$"]
+
+
+@pytest.mark.parametrize("text", ["_matches(self.name, 'a')", "self.name._matches('a')"])
+def test_what_matches_is_evaluated_by_cannot_be_called(text: str) -> None:
+    assert "undeclared reference to '_matches'" in refused(text)
 
 
 def test_fields_that_no_schema_describes_are_not_there() -> None:
