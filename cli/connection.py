@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,8 +110,10 @@ def _explanation(error: KubeError | CommandError, connection: Connection) -> str
     if isinstance(error, CommandError):
         return str(error)
     if isinstance(error, Unavailable) and not error.code:
+        untrusted = isinstance(error.__cause__, ssl.CertificateError)
+        advice = "its certificate is not by the authority that the kubeconfig names" if untrusted else connection.advice
         other = "or name another one with --kubeconfig or KUBECONFIG"
-        return f"no answer from the API {connection.server}\n  {error.message}\n  {connection.advice}, {other}"
+        return f"no answer from the API {connection.server}\n  {error.message}\n  {advice}, {other}"
     if isinstance(error, Unauthorized):
         return f"the API {connection.server} does not take the credentials: {error.message}"
     return "\n  ".join(faults(error))

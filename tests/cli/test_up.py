@@ -18,6 +18,7 @@ import dns.asyncquery
 import dns.message
 import dns.rcode
 import pytest
+import yaml
 
 from tests.cli.command import ROOT, Cli, Process, finished, started
 from tests.cli.conftest import Up
@@ -85,6 +86,22 @@ def test_the_example_of_make_run_is_served(tmp_path: Path, environment: dict[str
         assert answer.answer != []
         process.send_signal(signal.SIGTERM)
         assert process.ended() == 0
+
+
+def test_an_api_for_the_network_wants_its_kubeconfig(tmp_path: Path, environment: dict[str, str]) -> None:
+    path = tmp_path / "d/kubeconfig"
+    words = ["--data-dir", str(tmp_path / "d"), "--api", "0.0.0.0:0"]
+    with running(*words, environment=environment) as process:
+        process.stdout.until("Stop with Ctrl-C.")
+        cli = Cli({"KUBECONFIG": str(path)})
+        assert "default" in cli.ok("get", "ns")
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content["users"][0]["user"]["token"] = "wrong"
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        assert "does not take the credentials" in cli.fails("get", "ns")
+        del content["clusters"][0]["cluster"]["certificate-authority-data"]
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        assert "its certificate is not by the authority that the kubeconfig names" in cli.fails("get", "ns")
 
 
 def test_what_was_applied_is_there_after_a_kill(tmp_path: Path, environment: dict[str, str]) -> None:
