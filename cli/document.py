@@ -21,6 +21,10 @@ SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 FIRST: Final = ("CustomResourceDefinition", "Namespace")
 LAST: Final = ("Provider", "ZoneClass", "Zone", "RecordSet")
 _OTHERS: Final = len(FIRST)
+_TYPE_FORMS: Final = (
+    ("apiVersion", re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+"), "allowed are VERSION and GROUP/VERSION"),
+    ("kind", re.compile(r"[A-Za-z][A-Za-z0-9]*"), "a word such as Zone is required"),
+)
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _EMPTY: Final = re.compile(r"\s*(?:(?:#[^\n]*|%[^\n]*|\.\.\.)(?:\s+|\Z))*")
 
@@ -143,9 +147,10 @@ def _manifests(content: object, place: str) -> Iterator[Document | Fault]:
 
 
 def _faults(content: dict[str, Any]) -> Iterator[str]:
-    for field in ("apiVersion", "kind"):
-        if not isinstance(content.get(field), str) or not content[field]:
-            yield f"{field}: found {content.get(field)!r}, a text is required"
+    for field, form, allowed in _TYPE_FORMS:
+        found = content.get(field)
+        if not isinstance(found, str) or not form.fullmatch(found):
+            yield f"{field}: found {found!r}, {allowed}"
     metadata = content.get("metadata")
     if not isinstance(metadata, dict):
         yield f"metadata: found {metadata!r}, a mapping with a name is required"

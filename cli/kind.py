@@ -114,6 +114,8 @@ def parse_words(kinds: Kinds, words: Sequence[str]) -> list[Wanted]:
         )
     if slashed:
         return list(dict.fromkeys(wanted for word in words for wanted in _of_pair(kinds, word)))
+    if "" in words:
+        raise CommandError("found an empty word, allowed are types and names")
     found = [kind for word in words[0].split(",") if word for kind in kinds.named(word)]
     return list(dict.fromkeys(Wanted(kind, name) for kind in found for name in words[1:] or [""]))
 

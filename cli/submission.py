@@ -126,7 +126,7 @@ class _Submitter:
                 document.place, (f"metadata.namespace: {ref.kind} has no namespace, leave it out",), _named(document)
             )
         if ref.namespaced:
-            found = metadata.setdefault("namespace", self._settings.namespace) or self._settings.namespace
+            found = metadata["namespace"] = metadata.get("namespace") or self._settings.namespace
             if self._settings.only_namespace and found != self._settings.namespace:
                 message = f"metadata.namespace: found {found!r}, --namespace allows {self._settings.namespace!r} only"
                 return Fault(document.place, (message,), _named(document))

@@ -95,7 +95,7 @@ def test_broken_documents_keep_no_other_one_back(cli: Cli, tmp_path: Path) -> No
     for number, fault in (
         (1, "is not YAML: line 3, column 5"),
         (3, "found list, a manifest is a mapping"),
-        (4, "apiVersion: found None, a text is required\n  metadata: found None"),
+        (4, "apiVersion: found None, allowed are VERSION and GROUP/VERSION\n  metadata: found None"),
         (5, "line 16, column 1: found the key 'a' twice"),
     ):
         assert f"{path} (document {number})\n  {fault}" in result.stderr
@@ -130,6 +130,7 @@ def test_fields_of_another_manager_are_kept_unless_forced(cli: Cli, api: Api, na
         ({"kind": "Unheard"}, "the server does not serve kind 'Unheard' in 'v1'"),
         ({"metadata": {"name": "x", "namespace": "elsewhere"}}, "metadata.namespace: found 'elsewhere'"),
         ({"metadata": {"name": "Not_A_Name"}}, "metadata.name: "),
+        ({"metadata": {"name": "a/b?c"}}, "metadata.name: "),
     ],
 )
 def test_what_the_api_cannot_take_is_refused(cli: Cli, change: dict[str, object], fault: str) -> None:

@@ -77,8 +77,9 @@ def test_dates_and_merges_are_read_as_kubernetes_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"apiVersion": 1}, "apiVersion: found 1, a text is required"),
-        ({"kind": ""}, "kind: found '', a text is required"),
+        ({"apiVersion": 1}, "apiVersion: found 1, allowed are VERSION and GROUP/VERSION"),
+        ({"apiVersion": "x y/v1"}, "apiVersion: found 'x y/v1', allowed are VERSION and GROUP/VERSION"),
+        ({"kind": ""}, "kind: found '', a word such as Zone is required"),
         ({"metadata": None}, "metadata: found None, a mapping with a name is required"),
         ({"metadata": {"generateName": "x"}}, "metadata.name: found None, a text is required"),
         ({"metadata": {"name": 1}}, "metadata.name: found 1, a text is required"),

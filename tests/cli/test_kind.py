@@ -69,7 +69,7 @@ def test_words_of_a_command(words: list[str], wanted: list[Wanted]) -> None:
     assert parse_words(KINDS, words) == wanted
 
 
-@pytest.mark.parametrize("words", [[], ["zone/a", "b"], ["zone/"], ["/a"], ["zone/a/b"]])
+@pytest.mark.parametrize("words", [[], ["zone/a", "b"], ["zone/"], ["/a"], ["zone/a/b"], ["zone", ""], [""]])
 def test_words_of_a_command_that_mean_nothing(words: list[str]) -> None:
     with pytest.raises(CommandError):
         parse_words(KINDS, words)
