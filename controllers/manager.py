@@ -115,6 +115,7 @@ class Manager:
                 hosted = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
                 controllers += providers.enter_context(closing(hosted)).controllers
             async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(composer.conversions.run())
                 for controller in controllers:
                     tasks.create_task(controller.run())
 

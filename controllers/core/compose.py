@@ -6,8 +6,8 @@ as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
@@ -15,13 +15,16 @@ from controllers.api.reference import FullRef, ProviderRef
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet, UnitZone, ZoneUnitSpec
-from controllers.core.inputs import ZoneInputs, class_key_of
+from controllers.core.conversion import settle
+from controllers.core.inputs import ZoneInputs, class_key_of, contracts_of
 from controllers.core.ledger import Ledger
-from controllers.core.owner import by_age, register_ledger
+from controllers.core.memory import ZoneMemory
+from controllers.core.migration import migrate
+from controllers.core.owner import Register, by_age, register_ledger
 from controllers.core.placement import place
-from controllers.core.providercontract.resolution import storage_version
-from controllers.core.record_rule import judge_record_set, verdict_under
-from controllers.core.zone_rule import judge_zone
+from controllers.core.providercontract.conversion.outcome import Converted
+from controllers.core.record_rule import judge_zone_ref, verdict_under
+from controllers.core.zone_rule import judge_surroundings
 from kube.object import ObjectKey
 
 
@@ -42,51 +45,50 @@ class Composition:
     hold: frozenset[ObjectKey] = frozenset()
 
 
-Judge = Callable[[RecordSet, Zone, ZoneInputs], Verdict]
+Claims = Mapping[ObjectKey, RecordSet]
+Items = dict[ObjectKey, UnitRecordSet]
+Verdicts = dict[ObjectKey, Verdict]
 
 
-def compose(inputs: ZoneInputs, judge: Judge = judge_record_set) -> Composition:
-    """Decide everything about one zone; `judge` says whether a RecordSet can stand in it, other claims left aside."""
+def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition:
+    """Decide everything about one zone; a memory of earlier decisions saves work and changes nothing."""
+    memory = memory or ZoneMemory()
     ledger = Ledger.of(inputs.units)
     claims = {claim.key: claim for claim in inputs.record_sets}
     zone = inputs.zone
     if zone is None:
-        missing = waiting(Reason.ZONE_NOT_RESOLVED, f"Zone {inputs.key} does not exist yet.")
-        return _held(inputs, ledger, claims, None, dict.fromkeys(claims, missing))
+        return _held(inputs, ledger, claims, None, {key: _without_zone(claim, inputs) for key, claim in claims.items()})
     if zone.meta.deleting:
         return _under_deletion(inputs, ledger, claims)
     if any(unit.meta.deleting for unit in inputs.units):
         leaving = waiting(Reason.RECONCILING, f"Waiting until the former ZoneUnit {inputs.key} is gone.")
         return _held(inputs, ledger, claims, leaving, dict.fromkeys(claims, leaving))
-    verdict = judge_zone(zone, inputs)
+    payloads = _judge_zone(zone, inputs, memory)
+    if isinstance(payloads, Verdict):
+        return _refused(inputs, ledger, claims, payloads)
+    migrated = migrate(ledger, zone, inputs)
+    if isinstance(migrated, Verdict):
+        return _refused(inputs, ledger, claims, migrated)
+    return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
+
+
+def _judge_zone(zone: Zone, inputs: ZoneInputs, memory: ZoneMemory) -> Verdict | Converted:
+    verdict = judge_surroundings(zone, inputs)
     if not verdict.accepted:
-        return _held(inputs, ledger, claims, verdict, dict.fromkeys(claims, verdict_under(verdict)))
-    return _composed(zone, inputs, ledger, claims, judge)
+        return verdict
+    return settle(memory.rule_zone(zone, inputs), inputs.answers, contracts_of(inputs)[1])
 
 
-def item_of(claim: RecordSet) -> UnitRecordSet:
-    """Return the ledger's item for an accepted claim."""
-    spec = claim.spec
-    return UnitRecordSet(
-        record_set_namespace=claim.meta.namespace,
-        record_set_name=claim.meta.name,
-        observed_generation=claim.meta.generation,
-        name=spec.name,
-        type=spec.type,
-        ttl=spec.ttl,
-        a=spec.a,
-        aaaa=spec.aaaa,
-        txt=spec.txt,
-        cname=spec.cname,
-        mx=spec.mx,
-        caa=spec.caa,
-        ns=spec.ns,
-        options=spec.options,
-        adoption=spec.adoption,
-    )
+def _refused(inputs: ZoneInputs, ledger: Ledger, claims: Claims, verdict: Verdict) -> Composition:
+    return _held(inputs, ledger, claims, verdict, dict.fromkeys(claims, verdict_under(verdict)))
 
 
-def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKey, RecordSet]) -> Composition:
+def _without_zone(claim: RecordSet, inputs: ZoneInputs) -> Verdict:
+    verdict = judge_zone_ref(claim)
+    return waiting(Reason.ZONE_NOT_RESOLVED, f"Zone {inputs.key} does not exist yet.") if verdict.accepted else verdict
+
+
+def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Claims) -> Composition:
     """Wait for the claims that own records; then clean up.
 
     A claim that owns nothing holds nobody up, and items whose claims were lost go the way that the provider's deletion policy says.
@@ -100,107 +102,129 @@ def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKe
 def _held(
     inputs: ZoneInputs,
     ledger: Ledger,
-    claims: Mapping[ObjectKey, RecordSet],
+    claims: Claims,
     zone_verdict: Verdict | None,
     verdicts: Mapping[ObjectKey, Verdict],
 ) -> Composition:
     """Leave the ledger as it is, but for the deletions that claims ask for: those go on whatever else is missing."""
-    items = {}
+    items: Items = {}
     for key, item in ledger.items.items():
-        if ledger.is_gone(key):
-            continue
-        deleting = key in claims and claims[key].meta.deleting
-        items[key] = _with_deletion_requested(item) if deleting else item
+        if not ledger.is_gone(key):
+            deleting = key in claims and claims[key].meta.deleting
+            items[key] = _with_deletion_requested(item) if deleting else item
     parts = None
     if items != ledger.items:
-        spec = inputs.units[0].spec
-        parts = _parts(spec.provider, spec.zone, ledger, items)
+        parts = {unit.spec.part: _with_items(unit.spec, items) for unit in inputs.units}
     hold = frozenset(items) & claims.keys()
     return Composition(ledger, zone_verdict, verdicts, parts, hold_zone=bool(inputs.units), hold=hold)
 
 
-def _composed(
-    zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Mapping[ObjectKey, RecordSet], judge: Judge
-) -> Composition:
-    verdicts: dict[ObjectKey, Verdict] = {}
-    items = _carried_over(zone, inputs, ledger, claims, verdicts, judge)
-    register = register_ledger(items.values(), claims)
-    newcomers = [claim for key, claim in claims.items() if key not in items and not claim.meta.deleting]
-    for claim in by_age(newcomers):
-        verdict = judge(claim, zone, inputs)
-        verdicts[claim.key] = register.admit(claim) if verdict.accepted else verdict
-        if verdicts[claim.key].accepted:
-            items[claim.key] = item_of(claim)
-    storage = storage_version(inputs.provider)
-    assert storage is not None, "ruled out by judge_zone"
-    provider = ProviderRef(name=zone.spec.provider.name, version=storage.name)
-    parts = _parts(provider, _unit_zone(zone), ledger, items)
-    return Composition(ledger, ACCEPTED, verdicts, parts, hold_zone=True, hold=frozenset(items) & claims.keys())
+@dataclass(frozen=True, slots=True)
+class _Composing:
+    """The composition of a zone that is accepted; `ledger` is today's, `migrated` the same in the storage version."""
 
+    zone: Zone
+    payloads: Converted
+    inputs: ZoneInputs
+    ledger: Ledger
+    migrated: Ledger
+    claims: Claims
+    memory: ZoneMemory
+    items: Items = field(default_factory=dict)
+    verdicts: Verdicts = field(default_factory=dict)
 
-def _carried_over(
-    zone: Zone,
-    inputs: ZoneInputs,
-    ledger: Ledger,
-    claims: Mapping[ObjectKey, RecordSet],
-    verdicts: dict[ObjectKey, Verdict],
-    judge: Judge,
-) -> dict[ObjectKey, UnitRecordSet]:
-    """Return tomorrow's form of what stands in the ledger today, and enter the verdicts of the claims behind it."""
-    kept: dict[ObjectKey, UnitRecordSet] = {}
-    for key, item in ledger.items.items():
-        claim = claims.get(key)
-        if ledger.is_gone(key):
-            continue
-        if claim is None:
-            kept[key] = item
-        elif claim.meta.deleting:
-            kept[key] = _with_deletion_requested(item)
-            verdicts[key] = ACCEPTED
-        elif claim.spec.type != item.type or claim.spec.name != item.name:
-            kept[key] = _with_deletion_requested(item)
-            verdicts[key] = waiting(
-                Reason.RECONCILING, f"Waiting until the former {item.type} at {item.name} is deleted."
+    def composition(self) -> Composition:
+        """Return tomorrow's ledger and everybody's verdict."""
+        changed = self._carry_over()
+        register = register_ledger(self.items.values(), self.claims, self.memory.pair_judge())
+        self._renew(changed, register)
+        self._admit_newcomers(register)
+        hold = frozenset(self.items) & self.claims.keys()
+        return Composition(self.ledger, ACCEPTED, self.verdicts, self._parts(), hold_zone=True, hold=hold)
+
+    def _carry_over(self) -> list[tuple[RecordSet, UnitRecordSet]]:
+        """Enter what stands in the ledger today; returns the owners that want to change, and to what."""
+        changed = []
+        for key, item in self.migrated.items.items():
+            if self.ledger.is_gone(key):
+                continue
+            claim = self.claims.get(key)
+            self.items[key] = item
+            if claim is None:
+                continue
+            if claim.meta.deleting:
+                self.items[key] = _with_deletion_requested(item)
+                self.verdicts[key] = ACCEPTED
+            elif claim.spec.type != item.type or claim.spec.name != item.name:
+                self.items[key] = _with_deletion_requested(item)
+                message = f"Waiting until the former {item.type} at {item.name} is deleted."
+                self.verdicts[key] = waiting(Reason.RECONCILING, message)
+            elif (new := self._judge_owner(claim, item)) is not item:
+                changed.append((claim, new))
+        return changed
+
+    def _judge_owner(self, claim: RecordSet, item: UnitRecordSet) -> UnitRecordSet:
+        """Return the item that an owner wants to have. One that is refused keeps its records as they are; one that a policy shuts
+        out is marked so that nobody touches them."""
+        judged = self.memory.judge(claim, self.zone, self.inputs)
+        if isinstance(judged, UnitRecordSet):
+            self.verdicts[claim.key] = ACCEPTED
+            return self.memory.renewed(item, judged)
+        self.verdicts[claim.key] = judged
+        if judged.reason is Reason.NOT_ALLOWED_BY_ZONE and item.allowed:
+            self.items[claim.key] = item.model_copy(update={"allowed": False})
+        return item
+
+    def _renew(self, changed: list[tuple[RecordSet, UnitRecordSet]], register: Register) -> None:
+        """Give owners the form that they want, as far as it goes with what stands beside them."""
+        wanted = {claim.key: item for claim, item in changed}
+        for claim in by_age(claim for claim, _ in changed):
+            verdict = register.renew(wanted[claim.key]) if self.memory.has_pair_rules else ACCEPTED
+            self.verdicts[claim.key] = verdict
+            if verdict.accepted:
+                self.items[claim.key] = wanted[claim.key]
+
+    def _admit_newcomers(self, register: Register) -> None:
+        newcomers = [claim for key, claim in self.claims.items() if key not in self.items and not claim.meta.deleting]
+        for claim in by_age(newcomers):
+            judged = self.memory.judge(claim, self.zone, self.inputs)
+            if isinstance(judged, UnitRecordSet):
+                self.verdicts[claim.key] = verdict = register.admit(judged)
+                if verdict.accepted:
+                    self.items[claim.key] = judged
+            else:
+                self.verdicts[claim.key] = judged
+
+    def _parts(self) -> dict[int, ZoneUnitSpec]:
+        placed = place(self.items.values(), self.ledger.part_of)
+        # A part is listed once it exists: a part that is listed and not there has been lost.
+        existing = {unit.spec.part for unit in self.inputs.units}
+        further = tuple(part for part in placed if part and part in existing)
+        provider = ProviderRef(name=self.zone.spec.provider.name, version=contracts_of(self.inputs)[1].version.name)
+        zone = self._unit_zone()
+        return {
+            part: ZoneUnitSpec(
+                provider=provider, zone=zone, part=part, parts=() if part else further, record_sets=tuple(items)
             )
-        else:
-            verdicts[key] = judge(claim, zone, inputs)
-            kept[key] = _renewed(item, claim, verdicts[key])
-    return kept
+            for part, items in placed.items()
+        }
 
-
-def _renewed(item: UnitRecordSet, claim: RecordSet, verdict: Verdict) -> UnitRecordSet:
-    """An owner that is refused keeps its records as they are; one that a policy shuts out is marked so that nobody touches them."""
-    if verdict.accepted:
-        new = item_of(claim)
-        return item if item == new else new
-    if verdict.reason is Reason.NOT_ALLOWED_BY_ZONE and item.allowed:
-        return item.model_copy(update={"allowed": False})
-    return item
+    def _unit_zone(self) -> UnitZone:
+        meta, zone_class = self.zone.meta, class_key_of(self.zone)
+        return UnitZone(
+            ref=FullRef(namespace=meta.namespace, name=meta.name),
+            observed_generation=meta.generation,
+            domain_name=self.zone.spec.domain_name,
+            zone_class_ref=FullRef(namespace=zone_class.namespace, name=zone_class.name),
+            adoption=self.payloads.payloads.get("adoption"),
+        )
 
 
 def _with_deletion_requested(item: UnitRecordSet) -> UnitRecordSet:
     return item if item.deletion_requested else item.model_copy(update={"deletion_requested": True})
 
 
-def _unit_zone(zone: Zone) -> UnitZone:
-    zone_class = class_key_of(zone)
-    return UnitZone(
-        ref=FullRef(namespace=zone.meta.namespace, name=zone.meta.name),
-        observed_generation=zone.meta.generation,
-        domain_name=zone.spec.domain_name,
-        zone_class_ref=FullRef(namespace=zone_class.namespace, name=zone_class.name),
-        adoption=zone.spec.adoption,
-    )
-
-
-def _parts(
-    provider: ProviderRef, zone: UnitZone, ledger: Ledger, items: Mapping[ObjectKey, UnitRecordSet]
-) -> dict[int, ZoneUnitSpec]:
-    placed = place(items.values(), ledger.part_of)
-    further = tuple(part for part in placed if part)
-    return {
-        part: ZoneUnitSpec(
-            provider=provider, zone=zone, part=part, parts=() if part else further, record_sets=tuple(placed[part])
-        )
-        for part in placed
-    }
+def _with_items(spec: ZoneUnitSpec, items: Items) -> ZoneUnitSpec:
+    """Return a part with these items in place of its own, without those that are not among them."""
+    kept = tuple(items[item.key] for item in spec.record_sets if item.key in items)
+    return spec.model_copy(update={"record_sets": kept})

@@ -5,8 +5,10 @@ Owns the event mapping and the order gather, compose, write, project. Never judg
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -30,6 +32,11 @@ from controllers.core.inputs import (
 )
 from controllers.core.memory import ZoneMemory
 from controllers.core.projection import Projected, project_record_set, project_zone
+from controllers.core.providercontract.contract import Contracts
+from controllers.core.providercontract.conversion.client import ConversionClient
+from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
+from controllers.core.question import questions
+from controllers.core.zone_rule import judge_surroundings
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
 from controllers.runtime.parallel import in_parallel
@@ -42,11 +49,15 @@ from kube.timestamp import time_text, utc_now
 
 PROVISIONAL_AFTER_S: Final = 1.0
 SETTLE_S: Final = 2.0
+SLICE_S: Final = 0.02
 T = TypeVar("T")
 
 
 class Composer:
-    """Composes zones and projects results; `controller` is what the manager runs."""
+    """Composes zones and projects results; `controller` and `conversions` are what the manager runs.
+
+    `converter` asks the conversion webhooks of Providers.
+    """
 
     def __init__(
         self,
@@ -54,6 +65,7 @@ class Composer:
         informers: CoreInformers,
         recorder: EventRecorder,
         *,
+        converter: Converter | None = None,
         wall_clock: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -65,7 +77,9 @@ class Composer:
         self._writer = LedgerWriter(client, self._expectations)
         self._memories: dict[ObjectKey, ZoneMemory] = {}
         self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
+        self._contracts = Contracts()
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
+        self.conversions = ConversionDesk(converter or ConversionClient(), self.controller.enqueue)
         self._events = EventMap()
         self._subscribe()
 
@@ -75,11 +89,14 @@ class Composer:
 
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Bring one zone's ledger and statuses to what its claims say."""
-        inputs = gather(self._informers, key)
+        inputs = gather(self._informers, self._contracts, key)
         if not self._expectations.are_met(key, inputs.units):
             return Requeue(PROVISIONAL_AFTER_S)
         memory = self._memories.setdefault(key, ZoneMemory())
-        composition = compose(inputs, memory.judge)
+        await self._judge_slowly(inputs, memory)
+        if (asked := questions(inputs, memory)) is not None:
+            inputs = replace(inputs, answers=self.conversions.ask(key, asked))
+        composition = compose(inputs, memory)
         await self._writer.hold_claims(inputs, composition)
         await self._writer.write_ledger(inputs, composition)
         await self._writer.release_claims(inputs, composition)
@@ -87,10 +104,25 @@ class Composer:
         self._tidy(inputs, memory)
         return again
 
+    async def _judge_slowly(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
+        """Judge the claims that are new, with pauses in which the process answers others; composing then finds them judged."""
+        zone = inputs.zone
+        if zone is None or zone.meta.deleting or not judge_surroundings(zone, inputs).accepted:
+            return
+        memory.rule_zone(zone, inputs)
+        paused = time.perf_counter()
+        for claim in inputs.record_sets:
+            if not memory.knows(claim):
+                memory.rule(claim, zone, inputs)
+                if time.perf_counter() - paused > SLICE_S:
+                    await asyncio.sleep(0)
+                    paused = time.perf_counter()
+
     def _tidy(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
         memory.keep_only({claim.key for claim in inputs.record_sets})
         if inputs.zone is None and not inputs.record_sets and not inputs.units:
             self._memories.pop(inputs.key, None)
+            self.conversions.forget(inputs.key)
 
     async def _project(self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory) -> Requeue | None:
         """Write the statuses that changed; what is only on its way is written when it takes long."""

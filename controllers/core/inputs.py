@@ -12,9 +12,14 @@ from typing import Final
 
 from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
+from controllers.api.reference import ProviderRef
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
+from controllers.core.providercontract.contract import Contract, Contracts
+from controllers.core.providercontract.conversion.outcome import Outcome
+from controllers.core.providercontract.conversion.request import ConversionKey
+from controllers.core.providercontract.resolution import Unresolved, no_provider
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectMeta
 
@@ -23,10 +28,28 @@ CLASS_INDEX: Final = "zone_class"
 PROVIDER_INDEX: Final = "provider"
 NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
 
+Resolution = Contract | Unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of the Provider that a zone is concerned with, compiled.
+
+    `served` is what the Zone's spec.provider means, `storage` what its ledger is to be written in; `former` are those that parts of the
+    ledger are still written in, by name.
+    """
+
+    served: Resolution
+    storage: Resolution
+    former: Mapping[str, Resolution] = field(default_factory=dict)
+
 
 @dataclass(frozen=True, slots=True)
 class ZoneInputs:
-    """One zone's claims, ledger and surroundings; `units` are ordered by part number."""
+    """One zone's claims, ledger and surroundings; `units` are ordered by part number.
+
+    `answers` are those of conversion webhooks that are known.
+    """
 
     key: ObjectKey
     zone: Zone | None
@@ -34,7 +57,9 @@ class ZoneInputs:
     provider: Provider | None
     record_sets: tuple[RecordSet, ...]
     units: tuple[ZoneUnit, ...]
+    versions: Versions
     namespace_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    answers: Mapping[ConversionKey, Outcome] = field(default_factory=dict)
 
     def labels_of(self, namespace: str) -> Mapping[str, str]:
         """Return the labels of a namespace, none for one that was not seen."""
@@ -70,20 +95,43 @@ def class_key_of(zone: Zone) -> ObjectKey:
     return zone.spec.zone_class_ref.key_from(zone.meta.namespace)
 
 
-def gather(informers: CoreInformers, key: ObjectKey) -> ZoneInputs:
-    """Return the inputs of one zone from the caches."""
+def contracts_of(inputs: ZoneInputs) -> tuple[Contract, Contract]:
+    """Return the served and the storage contract of a zone that is accepted."""
+    served, storage = inputs.versions.served, inputs.versions.storage
+    assert isinstance(served, Contract), "ruled out by the rules over the zone"
+    assert isinstance(storage, Contract), "ruled out by the rules over the zone"
+    return served, storage
+
+
+def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> ZoneInputs:
+    """Return the inputs of one zone from the caches; versions of Providers are compiled once and kept in `contracts`."""
     zone = informers.zones.get(key)
     record_sets = tuple(informers.record_sets.by_index(ZONE_INDEX, key))
     units = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
+    provider = informers.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None
     return ZoneInputs(
         key=key,
         zone=zone,
         zone_class=informers.zone_classes.get(class_key_of(zone)) if zone else None,
-        provider=informers.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None,
+        provider=provider,
         record_sets=record_sets,
         units=tuple(units),
+        versions=resolve(contracts, provider, zone, units),
         namespace_labels=_labels(informers, {key.namespace, *(claim.meta.namespace for claim in record_sets)}),
     )
+
+
+def resolve(contracts: Contracts, provider: Provider | None, zone: Zone | None, units: Iterable[ZoneUnit]) -> Versions:
+    """Return the versions that a zone is concerned with; none of them can be told without the Zone."""
+    if zone is None:
+        return Versions(served=(nothing := no_provider("")), storage=nothing)
+    ref = zone.spec.provider
+    storage = contracts.storage(provider, ref.name)
+    former: dict[str, Resolution] = {}
+    if isinstance(storage, Contract):
+        written = {unit.spec.provider.version for unit in units} - {storage.version.name}
+        former = {name: contracts.find(provider, ProviderRef(name=ref.name, version=name)) for name in written}
+    return Versions(contracts.resolve(provider, ref), storage, former)
 
 
 def _labels(informers: CoreInformers, namespaces: Iterable[str]) -> dict[str, Mapping[str, str]]:

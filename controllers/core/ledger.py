@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from controllers.api.zone_unit import UnitRecordSet, UnitRecordSetStatus, ZoneUnit
 from kube.object import ObjectKey
@@ -33,6 +33,10 @@ class Ledger:
             if unit.status.observed_generation == unit.meta.generation:
                 caught_up.add(unit.spec.part)
         return cls(items, part_of, results, frozenset(caught_up))
+
+    def with_items(self, changed: Mapping[ObjectKey, UnitRecordSet]) -> Ledger:
+        """Return the ledger with some items in another form."""
+        return replace(self, items={**self.items, **changed})
 
     def is_gone(self, key: ObjectKey) -> bool:
         """True when deletion was asked for and the provider, having seen that, no longer reports the item."""

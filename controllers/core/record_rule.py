@@ -9,24 +9,43 @@ from collections.abc import Callable
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType
-from controllers.api.provider import ProviderVersion
 from controllers.api.reason import RECORD_SET_REASONS, Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
+from controllers.api.zone_unit import PART_NAME
+from controllers.core.conversion import Ruling, convert_record_set
 from controllers.core.grant import judge_record_set_grant
-from controllers.core.inputs import ZoneInputs
-from controllers.core.providercontract.resolution import resolve_version
+from controllers.core.inputs import ZoneInputs, contracts_of
+from controllers.core.payload_rule import judge_record_set_payload
+from controllers.core.providercontract.fault import tell
+from controllers.core.providercontract.field import Field, judge_reference
 from zonemodel.name import Fqdn, OwnerName, object_to_length
-from zonemodel.record import encode_bodies
 
 Rule = Callable[[RecordSet, Zone, ZoneInputs], Verdict]
 _UNKNOWN_REASONS: Final = RECORD_SET_REASONS[ConditionType.ACCEPTED, ConditionStatus.UNKNOWN]
 
 
-def judge_record_set(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
-    """Return the first rule's objection, or acceptance when none objects; the zone itself is accepted."""
-    return next((verdict for rule in RULES if not (verdict := rule(claim, zone, inputs)).accepted), ACCEPTED)
+def rule_record_set(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Ruling:
+    """Return the first rule's objection, or what is known of the payloads when none objects; the zone itself is accepted."""
+    for rule in RULES:
+        if not (verdict := rule(claim, zone, inputs)).accepted:
+            return verdict
+    return convert_record_set(claim, zone, inputs, *contracts_of(inputs))
+
+
+def judge_zone_ref(claim: RecordSet) -> Verdict:
+    """Object to a reference that no Zone can ever be meant by."""
+    ref = claim.spec.zone_ref
+    faults = list(judge_reference(Field("spec.zoneRef", ref.dump()), "the Zone of the record set"))
+    if faults:
+        return refused(Reason.INVALID_ZONE_REF, f"{tell(faults)}.")
+    if PART_NAME.fullmatch(ref.name):
+        return refused(
+            Reason.INVALID_ZONE_REF,
+            f'spec.zoneRef.name: found "{ref.name}", allowed: the name of a Zone, which does not end in .part-<digits>.',
+        )
+    return ACCEPTED
 
 
 def verdict_under(zone_verdict: Verdict) -> Verdict:
@@ -48,12 +67,13 @@ def _provider_is_the_zones(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> 
 
 
 def _provider_has_the_type(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
-    version = resolve_version(inputs.provider, claim.spec.provider)
-    if isinstance(version, ProviderVersion) and claim.spec.type not in version.record_set.supported_types:
-        return refused(
-            Reason.INVALID_PROVIDER_PAYLOAD,
-            f"Provider {claim.spec.provider.name} does not support type {claim.spec.type}.",
-        )
+    for contract in contracts_of(inputs):
+        supported = contract.version.record_set.supported_types
+        if claim.spec.type not in supported:
+            return refused(
+                Reason.INVALID_PROVIDER,
+                f'spec.type: found "{claim.spec.type}", allowed: a type that {contract.label} supports: {", ".join(supported)}.',
+            )
     return ACCEPTED
 
 
@@ -62,29 +82,18 @@ def _name_fits_the_zone(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Ver
     return ACCEPTED if objection is None else refused(Reason.INVALID_ZONE_REF, f"In this Zone {objection}.")
 
 
-def _body_has_a_wire_form(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
-    """Admission refuses such values; this catches what came around it."""
-    if getattr(claim.spec, claim.spec.type.field) is None:
-        return (
-            ACCEPTED
-            if claim.spec.options
-            else refused(Reason.INVALID_PROVIDER_PAYLOAD, f"spec.{claim.spec.type.field} is missing.")
-        )
-    try:
-        encode_bodies(claim.spec)
-    except ValueError as error:
-        return refused(Reason.INVALID_PROVIDER_PAYLOAD, f"spec.{claim.spec.type.field}: {error}.")
-    return ACCEPTED
-
-
 def _zone_lets_it_in(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
     return judge_record_set_grant(claim, zone, inputs.labels_of(claim.meta.namespace))
+
+
+def _payload_satisfies_the_version(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
+    return judge_record_set_payload(claim, contracts_of(inputs)[0])
 
 
 RULES: Final[tuple[Rule, ...]] = (
     _provider_is_the_zones,
     _provider_has_the_type,
     _name_fits_the_zone,
-    _body_has_a_wire_form,
     _zone_lets_it_in,
+    _payload_satisfies_the_version,
 )

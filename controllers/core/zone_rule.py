@@ -5,7 +5,7 @@ Each rule looks at one thing and either objects or passes; the first objection i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
@@ -13,27 +13,42 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
+from controllers.api.zone_unit import ZoneUnit, part_name
+from controllers.core.conversion import Ruling, convert_zone
 from controllers.core.grant import judge_zone_grant
-from controllers.core.inputs import ZoneInputs, class_key_of
-from controllers.core.providercontract.resolution import Unresolved, resolve_version, storage_version
+from controllers.core.inputs import ZoneInputs, class_key_of, contracts_of
+from controllers.core.payload_rule import judge_zone_payload
+from controllers.core.providercontract.fault import tell
+from controllers.core.providercontract.field import Field, judge_reference
+from controllers.core.providercontract.resolution import Unresolved
 
 Rule = Callable[[Zone, ZoneInputs], Verdict]
 
 
-def judge_zone(zone: Zone, inputs: ZoneInputs) -> Verdict:
-    """Return the first rule's objection, or acceptance when none objects."""
+def judge_surroundings(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    """Return the first rule's objection, or acceptance when none objects; the Zone's own payload is left aside."""
     return next((verdict for rule in RULES if not (verdict := rule(zone, inputs)).accepted), ACCEPTED)
 
 
+def rule_payload(zone: Zone, inputs: ZoneInputs) -> Ruling:
+    """Return what stands against the Zone's payload, or what is known of it; the surroundings are accepted."""
+    served, storage = contracts_of(inputs)
+    verdict = judge_zone_payload(zone, served)
+    return convert_zone(zone, inputs, served, storage) if verdict.accepted else verdict
+
+
+def _class_can_be_meant(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    ref = Field("spec.zoneClassRef", zone.spec.zone_class_ref.dump())
+    faults = list(judge_reference(ref, "the ZoneClass of the zone"))
+    return refused(Reason.INVALID_ZONE_CLASS_REF, f"{tell(faults)}.") if faults else ACCEPTED
+
+
 def _provider_serves_the_version(zone: Zone, inputs: ZoneInputs) -> Verdict:
-    version = resolve_version(inputs.provider, zone.spec.provider)
-    if isinstance(version, Unresolved):
-        return refused(Reason.INVALID_PROVIDER, f"{version.message}.")
-    if storage_version(inputs.provider) is None:
-        return waiting(
-            Reason.PROVIDER_STORAGE_VERSION_NOT_RESOLVED,
-            f"Provider {zone.spec.provider.name} does not have exactly one storage version.",
-        )
+    served, storage = inputs.versions.served, inputs.versions.storage
+    if isinstance(served, Unresolved):
+        return refused(Reason.INVALID_PROVIDER, f"{served.message}.")
+    if isinstance(storage, Unresolved):
+        return waiting(Reason.PROVIDER_STORAGE_VERSION_NOT_RESOLVED, f"{storage.message}.")
     return ACCEPTED
 
 
@@ -58,6 +73,24 @@ def _class_allows_the_namespace(zone: Zone, inputs: ZoneInputs) -> Verdict:
     return judge_zone_grant(zone, _class_of(inputs), inputs.labels_of(zone.meta.namespace))
 
 
+def _class_has_the_identity(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    """The Provider may have changed since the class was admitted."""
+    zone_class, (served, _) = _class_of(inputs), contracts_of(inputs)
+    identity, ref = served.version.identity, zone_class.spec.identity_ref
+    if identity is None and ref is not None:
+        return refused(
+            Reason.INVALID_IDENTITY_REF,
+            f'ZoneClass {zone_class.key} names the identity "{ref.name}", but {served.label} needs none.',
+        )
+    if identity is not None and ref is None:
+        kind = f"{identity.resource.kind}.{identity.resource.group}"
+        return refused(
+            Reason.INVALID_IDENTITY_REF,
+            f"ZoneClass {zone_class.key} names no identity, but {served.label} needs a {kind}.",
+        )
+    return ACCEPTED
+
+
 def _class_is_accepted(zone: Zone, inputs: ZoneInputs) -> Verdict:
     zone_class = _class_of(inputs)
     condition = find_condition(zone_class.status.conditions, ConditionType.ACCEPTED)
@@ -78,19 +111,38 @@ def _class_is_accepted(zone: Zone, inputs: ZoneInputs) -> Verdict:
 
 
 def _ledger_is_of_this_zone(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    """What another domain, provider or class has made is cleaned up by whoever made it, never taken over."""
     for unit in inputs.units:
-        there = unit.spec.zone
-        if there.domain_name != zone.spec.domain_name:
-            return refused(
-                Reason.MANAGED_RESOURCE_MISMATCH,
-                f"ZoneUnit {unit.key} belongs to {there.domain_name}; it must be cleaned up before {zone.spec.domain_name} can use it.",
-            )
-        if unit.spec.provider.name != zone.spec.provider.name:
-            return refused(
-                Reason.MANAGED_RESOURCE_MISMATCH,
-                f"ZoneUnit {unit.key} belongs to provider {unit.spec.provider.name}; it must be cleaned up first.",
-            )
+        there, zone_class = unit.spec.zone, class_key_of(zone)
+        for what, theirs, ours in (
+            ("domain", there.domain_name, zone.spec.domain_name),
+            ("Provider", unit.spec.provider.name, zone.spec.provider.name),
+            ("ZoneClass", str(there.zone_class_ref.key), str(zone_class)),
+        ):
+            if theirs != ours:
+                return refused(
+                    Reason.MANAGED_RESOURCE_MISMATCH,
+                    f"ZoneUnit {unit.key} belongs to {what} {theirs}; it must be cleaned up before {ours} can use it.",
+                )
     return ACCEPTED
+
+
+def _ledger_is_whole(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    missing = missing_part(inputs.units)
+    if missing is None:
+        return ACCEPTED
+    return waiting(
+        Reason.OWNER_STATE_NOT_RESOLVED,
+        f"ZoneUnit {inputs.key.namespace}/{part_name(inputs.key.name, missing)}, which belongs to the ledger, is not there; "
+        "what it owns is not known.",
+    )
+
+
+def missing_part(units: Sequence[ZoneUnit]) -> int | None:
+    """Return the number of a part that the ledger must have and that is not there; without any unit there is no ledger yet."""
+    there = {unit.spec.part for unit in units}
+    wanted = {0, *(part for unit in units for part in unit.spec.parts)} if units else set()
+    return min(wanted - there, default=None)
 
 
 def _class_of(inputs: ZoneInputs) -> ZoneClass:
@@ -99,10 +151,13 @@ def _class_of(inputs: ZoneInputs) -> ZoneClass:
 
 
 RULES: Final[tuple[Rule, ...]] = (
+    _class_can_be_meant,
     _provider_serves_the_version,
     _class_exists,
     _class_has_the_provider,
     _class_allows_the_namespace,
+    _class_has_the_identity,
     _class_is_accepted,
     _ledger_is_of_this_zone,
+    _ledger_is_whole,
 )

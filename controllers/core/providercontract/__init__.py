@@ -1,4 +1,6 @@
-"""The contract of a Provider, as core reads it: which version a claim means, and whether a payload satisfies it.
+"""The contract of a Provider, as core and the providers' controllers read it: which version a claim means, whether a payload
+satisfies it, and what the payload is in the storage version.
 
-Pure values: a Provider object in, faults and results out. Never reads an API, never calls a DNS provider.
+Pure values: a Provider object in, faults and results out; only `conversion` talks to somebody, which is the conversion webhook that a
+Provider names. Never reads an API, never calls a DNS provider.
 """

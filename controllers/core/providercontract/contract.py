@@ -9,13 +9,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from controllers.api.provider import Provider, ProviderVersion
+from controllers.api.provider import ConversionWebhook, Provider, ProviderVersion
 from controllers.api.reference import ProviderRef
 from controllers.core.providercontract.compilation import Compilation, compile_version
 from controllers.core.providercontract.fault import Fault, FaultReason
 from controllers.core.providercontract.field import Field
 from controllers.core.providercontract.payload import PayloadSchema
-from controllers.core.providercontract.resolution import Unresolved, no_provider, resolve_version, storage_version
+from controllers.core.providercontract.resolution import (
+    Unresolved,
+    find_version,
+    no_provider,
+    no_version,
+    resolve_version,
+    storage_version,
+)
 from controllers.core.providercontract.rule import CelConversion, RuleBook
 from controllers.core.providercontract.target import STATUS_DATA, Target
 from zonemodel.record import RecordType
@@ -48,6 +55,15 @@ class Contract:
     def conversion(self, target: Target) -> CelConversion | None:
         """Return the expression that converts a kind's payloads to the storage version, when the version has one."""
         return self._parts.conversions.get(target)
+
+    def webhook(self, target: Target) -> ConversionWebhook | None:
+        """Return the webhook that converts a kind's payloads to the storage version, when the version has one."""
+        declared = {
+            Target.ZONE_CLASS: self.version.zone_class.conversion,
+            Target.ZONE: self.version.zone.conversion,
+            Target.RECORD_SET: self.version.record_set.conversion,
+        }[target]
+        return declared.to_storage.webhook if declared is not None else None
 
     def judge_type(self, record_type: Field) -> Iterator[Fault]:
         """Object to a record type that the version does not support."""
@@ -104,6 +120,13 @@ class Contracts:
         """Return the contract that a reference means; `provider` is the Provider of that name, None when there is none."""
         version = resolve_version(provider, ref)
         return version if isinstance(version, Unresolved) else self._get(ref.name, version)
+
+    def find(self, provider: Provider | None, ref: ProviderRef) -> Contract | Unresolved:
+        """Return the contract of a version that a ledger may still be written in, served or not."""
+        if provider is None:
+            return no_provider(ref.name)
+        version = find_version(provider, ref.version)
+        return self._get(ref.name, version) if version is not None else no_version(provider, ref)
 
     def storage(self, provider: Provider | None, name: str) -> Contract | Unresolved:
         """Return the contract that ledgers and statuses under the Provider `name` are written in."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from controllers.api.condition import MESSAGE_LIMIT
+
 FOUND_LIMIT_CHARS: Final = 80
 NOTHING: Final = "nothing"
 
@@ -46,6 +48,12 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
+
+
+def tell(faults: Iterable[Fault]) -> str:
+    """Return faults as the message of a condition, all that fit in it."""
+    text = "; ".join(str(fault) for fault in faults)
+    return _cut(text, MESSAGE_LIMIT - len("..."))
 
 
 def describe(value: object) -> str:

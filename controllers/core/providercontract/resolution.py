@@ -29,10 +29,14 @@ def resolve_version(provider: Provider | None, ref: ProviderRef) -> ProviderVers
     if provider is None:
         return no_provider(ref.name)
     version = find_version(provider, ref.version)
-    if version is not None and version.served:
-        return version
+    return version if version is not None and version.served else no_version(provider, ref)
+
+
+def no_version(provider: Provider, ref: ProviderRef) -> Unresolved:
+    """Return the answer for a version that a Provider does not serve or does not have."""
     served = ", ".join(each.name for each in provider.spec.versions if each.served) or "none, for no version is served"
-    found = f'"{ref.version}", which is {"no longer served" if version else "no version of it"}'
+    known = find_version(provider, ref.version) is not None
+    found = f'"{ref.version}", which is {"no longer served" if known else "no version of it"}'
     return Unresolved("version", found, f"a served version of {ref.name}: {served}")
 
 

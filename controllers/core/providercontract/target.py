@@ -32,6 +32,11 @@ class Target(Enum):
         return _PAYLOADS[self]
 
     @property
+    def kind(self) -> str:
+        """The kind as manifests spell it."""
+        return f"{self.value[0].upper()}{self.value[1:]}"
+
+    @property
     def reasons(self) -> Mapping[Any, frozenset[Any]] | None:
         """Core condition reasons by type and status, None when the version cannot add to them."""
         return _REASONS.get(self)

@@ -12,13 +12,17 @@ from controllers.api.zone import Zone, parse_zone
 from controllers.api.zone_class import ZoneClass, parse_zone_class
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, parse_zone_unit, part_name
 from controllers.core.compose import Composition
-from controllers.core.inputs import ZoneInputs
+from controllers.core.inputs import ZoneInputs, resolve
+from controllers.core.providercontract.contract import Contracts
+from controllers.core.providercontract.conversion.outcome import Outcome
+from controllers.core.providercontract.conversion.request import ConversionKey
 from kube.object import ObjectKey
 
 PROVIDER = {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"}
 TYPES = ["A", "AAAA", "TXT", "CNAME", "MX", "CAA", "NS"]
 ZONE = ObjectKey("team", "example")
 NOW = "2026-11-30T12:00:00Z"
+CONTRACTS = Contracts()
 EARLIER = "2026-11-01T00:00:00Z"
 
 
@@ -115,9 +119,12 @@ def inputs(
     provider: Provider | None = provider(),  # noqa: B008 - frozen
     units: Iterable[ZoneUnit] = (),
     labels: Mapping[str, Mapping[str, str]] | None = None,
+    answers: Mapping[ConversionKey, Outcome] | None = None,
 ) -> ZoneInputs:
     """Everything in order, but for what the test says."""
-    return ZoneInputs(ZONE, zone, zone_class, provider, record_sets, tuple(units), labels or {})
+    ledger = tuple(units)
+    versions = resolve(CONTRACTS, provider, zone, ledger)
+    return ZoneInputs(ZONE, zone, zone_class, provider, record_sets, ledger, versions, labels or {}, answers or {})
 
 
 def units(

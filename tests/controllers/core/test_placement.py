@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.api.zone_unit import UnitRecordSet
-from controllers.core.compose import item_of
+from controllers.core.item import item_of
 from controllers.core.placement import PART_LIMIT_BYTES, place, size_bytes
 from kube.object import ObjectKey
 from tests.controllers.core.build import record_set

@@ -10,7 +10,8 @@ from controllers.api.record_set import RecordSetStatus
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import ZoneStatus
 from controllers.api.zone_unit import UnitRecordSet, UnitRecordSetStatus
-from controllers.core.compose import compose, item_of
+from controllers.core.compose import compose
+from controllers.core.item import item_of
 from controllers.core.projection import project_record_set, project_zone
 from kube.object import ObjectKey
 from tests.controllers.core.build import NOW, ZONE, condition, deleting, inputs, record_set, units, zone
