@@ -136,9 +136,13 @@ class _Composing:
     def composition(self) -> Composition:
         """Return tomorrow's ledger and everybody's verdict."""
         changed = self._carry_over()
-        register = register_ledger(self.items.values(), self.claims, self.memory.pair_judge())
-        self._renew(changed, register)
-        self._admit_newcomers(register)
+        newcomers = [claim for key, claim in self.claims.items() if key not in self.items and not claim.meta.deleting]
+        if newcomers or (changed and self.memory.has_pair_rules):
+            register = register_ledger(self.items.values(), self.claims, self.memory.pair_judge())
+            self._renew(changed, register)
+            self._admit(newcomers, register)
+        else:
+            self.items.update((claim.key, item) for claim, item in changed)
         hold = frozenset(self.items) & self.claims.keys()
         return Composition(self.ledger, ACCEPTED, self.verdicts, self._parts(), hold_zone=True, hold=hold)
 
@@ -184,8 +188,8 @@ class _Composing:
             if verdict.accepted:
                 self.items[claim.key] = wanted[claim.key]
 
-    def _admit_newcomers(self, register: Register) -> None:
-        newcomers = [claim for key, claim in self.claims.items() if key not in self.items and not claim.meta.deleting]
+    def _admit(self, newcomers: list[RecordSet], register: Register) -> None:
+        """Let newcomers in as far as they go with what stands there, the oldest first."""
         for claim in by_age(newcomers):
             judged = self.memory.judge(claim, self.zone, self.inputs)
             if isinstance(judged, UnitRecordSet):

@@ -26,12 +26,14 @@ class Ledger:
         results: dict[ObjectKey, UnitRecordSetStatus] = {}
         caught_up = set()
         for unit in units:
+            part = unit.spec.part
             for item in unit.spec.record_sets:
-                items[item.key] = item
-                part_of[item.key] = unit.spec.part
+                key = item.key
+                items[key] = item
+                part_of[key] = part
             results.update((result.key, result) for result in unit.status.record_sets)
             if unit.status.observed_generation == unit.meta.generation:
-                caught_up.add(unit.spec.part)
+                caught_up.add(part)
         return cls(items, part_of, results, frozenset(caught_up))
 
     def with_items(self, changed: Mapping[ObjectKey, UnitRecordSet]) -> Ledger:
