@@ -22,7 +22,7 @@ from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
-from kube.errors import NotFound
+from kube.errors import Conflict, NotFound
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
@@ -105,7 +105,10 @@ class LedgerWriter:
                 {"op": "add", "path": "/metadata/finalizers", "value": [*unit.meta.finalizers, CORE_FINALIZER]}
             )
         operations += diff(unit.spec, spec, "/spec")
-        await self._client.patch_json(ZONE_UNITS, operations, name=unit.meta.name, namespace=unit.meta.namespace)
+        try:
+            await self._client.patch_json(ZONE_UNITS, operations, name=unit.meta.name, namespace=unit.meta.namespace)
+        except NotFound as error:
+            raise _gone(error) from error
         self._expectations.wrote(zone, unit.key, unit.meta.resource_version)
 
     async def _delete(self, zone: ObjectKey, unit: ZoneUnit) -> None:
@@ -128,10 +131,16 @@ class LedgerWriter:
         if request is None or unit is None or unit.meta.annotations.get(RECONCILE_REQUEST) == request:
             return
         patch = {"metadata": {"annotations": {RECONCILE_REQUEST: request}}}
-        await self._client.patch_merge(ZONE_UNITS, patch, name=unit.meta.name, namespace=unit.meta.namespace)
+        try:
+            await self._client.patch_merge(ZONE_UNITS, patch, name=unit.meta.name, namespace=unit.meta.namespace)
+        except NotFound as error:
+            raise _gone(error) from error
 
     async def _hold(self, ref: ResourceRef, meta: ObjectMeta) -> None:
-        await self._set_finalizers(ref, meta, [*meta.finalizers, CORE_FINALIZER])
+        try:
+            await self._set_finalizers(ref, meta, [*meta.finalizers, CORE_FINALIZER])
+        except NotFound as error:
+            raise _gone(error) from error
 
     async def _release(self, ref: ResourceRef, meta: ObjectMeta) -> None:
         if CORE_FINALIZER in meta.finalizers:
@@ -143,6 +152,11 @@ class LedgerWriter:
     async def _set_finalizers(self, ref: ResourceRef, meta: ObjectMeta, finalizers: list[str]) -> None:
         patch = {"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}}
         await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
+
+
+def _gone(error: NotFound) -> Conflict:
+    """An object that the caches show and that has gone was decided on too early, as one that has changed was."""
+    return Conflict(error.message, code=error.code, reason=error.reason)
 
 
 def _may_be_held(meta: ObjectMeta) -> bool:

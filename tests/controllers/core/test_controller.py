@@ -23,17 +23,25 @@ from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventRecorder
 from kube.access import Access
 from kube.client import Client
-from kube.errors import ResourceNotServed
+from kube.errors import Conflict, ResourceNotServed
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from standalone.apiserver.server import ApiServer
-from tests.controllers.core.build import PROVIDER
+from tests.controllers.core.build import PROVIDER, condition
 
 ZONE, CLAIM = ObjectKey("default", "zone"), ObjectKey("default", "www")
 DEFINITIONS = ResourceRef(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )
+WWW = {
+    "zoneRef": {"name": ZONE.name},
+    "provider": PROVIDER,
+    "type": "A",
+    "name": "www",
+    "ttl": 60,
+    "a": {"addresses": ["192.0.2.1"]},
+}
 WAIT_S = 20.0
 
 
@@ -52,12 +60,24 @@ class Bench:
             namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
         )
         self.core.register_indexes()
+        self._following: list[asyncio.Task[None]] = []
         self._composer = Composer(client, self.core, EventRecorder(client, "test"), clock=lambda: self.now)
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
         core = self.core
         return core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces
+
+    async def follow(self, tasks: asyncio.TaskGroup) -> None:
+        """Run the caches."""
+        self._following = [tasks.create_task(each.run()) for each in self.informers]
+        for each in self.informers:
+            await each.synced.wait()
+
+    def stop_following(self) -> None:
+        """Leave the caches as they are, whatever happens from now on."""
+        for task in self._following:
+            task.cancel()
 
     async def reconcile_at(self, after_s: float) -> float | None:
         """Reconcile that long after the start; returns when the zone is to be looked at again, in seconds from then."""
@@ -72,6 +92,15 @@ class Bench:
         await self.client.create(ref, obj)
         await until(lambda: any(found == key for each in self.informers for found, _ in each.items()))
 
+    async def create_accepted_class(self, name: str) -> None:
+        key = ObjectKey("default", name)
+        await self.create(ZONE_CLASSES, key, {"provider": PROVIDER, "controllerName": "a.test/b", "parameters": {}})
+        accepted = condition("Accepted", "True", "Accepted")
+        await self.client.patch_merge(
+            ZONE_CLASSES, {"status": {"conditions": [accepted]}}, namespace="default", name=name, subresource="status"
+        )
+        await until(lambda: bool((found := self.core.zone_classes.get(key)) and found.status.conditions))
+
     async def has_status(self, ref: ResourceRef, key: ObjectKey) -> bool:
         return "status" in await self.client.get(ref, namespace=key.namespace, name=key.name)
 
@@ -85,19 +114,15 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         await client.create(PROVIDERS, provider_manifest())
         bench = Bench(client)
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(each.run()) for each in bench.informers]
-            for each in bench.informers:
-                await each.synced.wait()
+            await bench.follow(tasks)
             yield bench
-            for task in running:
-                task.cancel()
+            bench.stop_following()
 
 
 async def test_what_may_be_on_its_way_is_told_when_its_own_time_has_come(bench: Bench) -> None:
     await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "none"}, "provider": PROVIDER})
     assert await bench.reconcile_at(0) == PROVISIONAL_AFTER_S
-    body = {"type": "A", "a": {"addresses": ["192.0.2.1"]}, "name": "www", "ttl": 60, "provider": PROVIDER}
-    await bench.create(RECORD_SETS, CLAIM, {"zoneRef": {"name": ZONE.name}, **body})
+    await bench.create(RECORD_SETS, CLAIM, WWW)
 
     assert await bench.reconcile_at(0.75) == 0.25
     assert not await bench.has_status(ZONES, ZONE)
@@ -109,6 +134,19 @@ async def test_what_may_be_on_its_way_is_told_when_its_own_time_has_come(bench: 
 
     assert await bench.reconcile_at(1.75) is None
     assert await bench.has_status(RECORD_SETS, CLAIM)
+
+
+async def test_a_claim_that_went_before_it_was_held_is_a_newer_state(bench: Bench) -> None:
+    await bench.create_accepted_class("hosted")
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
+    await bench.create(RECORD_SETS, CLAIM, WWW)
+    bench.stop_following()
+    await bench.client.delete(RECORD_SETS, namespace=CLAIM.namespace, name=CLAIM.name)
+
+    with pytest.raises(Conflict):
+        await bench.reconcile_at(0)
+
+    assert (await bench.client.list(ZONE_UNITS)).items == []
 
 
 async def until(holds: Callable[[], bool]) -> None:
