@@ -27,6 +27,16 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 
 @pytest.fixture
+def fragile(tmp_path: Path) -> Iterator[Product]:
+    """A product of the test's own, which it may kill."""
+    folder = tmp_path / "product"
+    folder.mkdir()
+    with running(folder) as product:
+        yield product
+    assert product.complaints() == ""
+
+
+@pytest.fixture
 async def client(product: Product) -> AsyncIterator[Client]:
     async with connect(product.kubeconfig) as client:
         yield client

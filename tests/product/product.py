@@ -5,6 +5,7 @@ Owns the process and nothing else; what runs in it is seen only through its two 
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
@@ -14,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from tests.server.process import ROOT, free_port
 from tests.server.question import Target
 
+ROOT = Path(__file__).resolve().parents[2]
 START_S = 60.0
 END_S = 30.0
 READY = "Stop with Ctrl-C"
@@ -46,7 +47,7 @@ class Product:
         assert self._process is not None
         return self._process.pid
 
-    def launch(self) -> _Lines:
+    def launch(self) -> Lines:
         """Start the process and return its output; it is not ready yet."""
         command = [sys.executable, "-m", "cli.main", "up", "--data-dir", str(self.data_dir)]
         command += ["--api", f"127.0.0.1:{self.api_port}", "--dns", f"{self.dns.host}:{self.dns.port}"]
@@ -55,7 +56,7 @@ class Product:
                 [*command, *self._options], cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True
             )
         assert self._process.stdout is not None
-        return _Lines(self._process.stdout)
+        return Lines(self._process.stdout)
 
     def start(self) -> None:
         """Start the process and wait until it says that everything runs."""
@@ -86,7 +87,7 @@ class Product:
             raise
 
 
-class _Lines:
+class Lines:
     """Reads a pipe to its end, so that the writer never has to wait."""
 
     def __init__(self, pipe: IO[str]) -> None:
@@ -115,6 +116,22 @@ class _Lines:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
+
+
+def free_port() -> int:
+    """A port that is free for UDP and TCP now, for a process that has to find it free again after a restart."""
+    while True:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        ):
+            tcp.bind(("127.0.0.1", 0))
+            port = int(tcp.getsockname()[1])
+            try:
+                udp.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 @contextmanager
