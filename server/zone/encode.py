@@ -20,7 +20,7 @@ _OWNER_POINTER: Final = b"\xc0\x0c"
 _REACH: Final = 0x3FFF - 255
 """The last place that a pointer can name, less the longest question name that may stand before it."""
 
-_NAMES_AFTER: Final = {
+NAMES_AFTER: Final = {
     rdtype.NS: (0, 1),
     rdtype.MD: (0, 1),
     rdtype.MF: (0, 1),
@@ -59,7 +59,7 @@ class Encoder:
     def add(self, rrset: RRset, asked: bytes) -> int:
         """Append a set and return its number of records; `asked` is the owner that stands for the question name."""
         head = rrset.rdtype.to_bytes(2, "big") + b"\x00\x01" + rrset.ttl_s.to_bytes(4, "big")
-        layout = _NAMES_AFTER.get(rrset.rdtype)
+        layout = NAMES_AFTER.get(rrset.rdtype)
         for rdata in rrset.rdatas:
             if rrset.owner == asked:
                 self.body += _OWNER_POINTER
@@ -127,7 +127,7 @@ def encode_plain(rrset: RRset, known: WireName, exact: bool) -> Answer:
     """Return the finished positive answer that consists of one set, owned by the question name."""
     count = len(rrset.rdatas)
     whole = heads(AUTHORITATIVE, count, 0, 0)
-    if rrset.rdtype in _NAMES_AFTER:
+    if rrset.rdtype in NAMES_AFTER:
         encoder = Encoder(known, exact=exact)
         encoder.add(rrset, rrset.owner)
         return Answer(whole, bytes(encoder.body), encoder.step)
