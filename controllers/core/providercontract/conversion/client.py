@@ -115,6 +115,8 @@ def _context(ca_bundle: str) -> ssl.SSLContext:
         pem = base64.b64decode(ca_bundle, validate=True).decode("ascii")
     except (binascii.Error, UnicodeDecodeError) as error:
         raise ValueError("no PEM in base64") from error
+    if not pem.strip():  # with nothing to trust, the standard library would trust the whole system
+        raise ValueError("an empty bundle")
     return ssl.create_default_context(cadata=pem)
 
 

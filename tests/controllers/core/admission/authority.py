@@ -32,7 +32,7 @@ class ServingPair:
 
 
 class Authority:
-    """Signs certificates for `localhost`."""
+    """Signs certificates."""
 
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -41,12 +41,17 @@ class Authority:
         constraints = x509.BasicConstraints(ca=True, path_length=0)
         self._certificate = builder.serial_number(1).add_extension(constraints, critical=True).sign(self._key, HASH)
 
-    def write(self, pair: ServingPair, serial: int) -> None:
-        """Write a new certificate with this serial number, and its key."""
+    @property
+    def pem(self) -> bytes:
+        """The certificate that clients trust."""
+        return self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def write(self, pair: ServingPair, serial: int, host: str = "localhost") -> None:
+        """Write a new certificate for a host with this serial number, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         builder = self._builder(subject, key.public_key()).serial_number(serial)
-        names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+        names = x509.SubjectAlternativeName([x509.DNSName(host)])
         certificate = builder.add_extension(names, critical=False).sign(self._key, HASH)
         pair.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         pair.key.write_bytes(
@@ -59,8 +64,7 @@ class Authority:
 
     def client_context(self) -> ssl.SSLContext:
         """Trust in this authority and no other."""
-        pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
-        return ssl.create_default_context(cadata=pem)
+        return ssl.create_default_context(cadata=self.pem.decode())
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.UTC)
