@@ -73,7 +73,7 @@ def _fits(name: str) -> bool:
 
 def _cut(text: str, limit: int) -> str:
     """Return the beginning of a name whose last label stays short enough for what is added to it."""
-    labels = text[:limit].split(".")
+    labels = text[:limit].rstrip(".").split(".")
     labels[-1] = labels[-1][: MAX_LABEL_OCTETS - _DIGEST_DIGITS - len("-cname-")]
     return ".".join(labels).rstrip(".-")
 

@@ -75,6 +75,15 @@ def test_every_name_is_an_object_name(domain: str) -> None:
         assert len(name) <= MAX_OBJECT_NAME
 
 
+@pytest.mark.parametrize("length", range(1, MAX_ZONE_NAME + 1))
+def test_an_owner_may_be_cut_anywhere(length: int) -> None:
+    zone = "a" * length if length <= 63 else ".".join(["z" * 20] * 9)[:length].rstrip(".")
+    for owner in (".".join(["a" * 63] * 3), ".".join(["b" * 31] * 7)):
+        name = record_set_object_name(zone, OwnerName(owner), RecordType.CNAME)
+        assert SUBDOMAIN.fullmatch(name)
+        assert len(name) <= MAX_OBJECT_NAME
+
+
 def test_zones_are_named_by_their_domain() -> None:
     assert zone_object_name(Fqdn("example.com")) == "example.com"
     part = zone_object_name(Fqdn("example.part-1"))
