@@ -16,6 +16,7 @@ import typer
 COMMANDS: Final = {
     "up": ("cli.up", "Run API server, manager and name server in one process."),
     "apply": ("cli.apply", "Apply manifests."),
+    "plan": ("cli.plan", "Tell what manifests would do to zones, without writing."),
     "get": ("cli.get", "List objects."),
     "describe": ("cli.describe", "Show an object, its conditions and its events."),
     "delete": ("cli.delete", "Delete objects."),
