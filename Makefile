@@ -12,7 +12,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-kube lint format bench manifests clean
+.PHONY: help setup run test test-slow test-kube fuzz lint format bench manifests clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,9 +41,13 @@ test: setup ## The fast tests
 	@echo "==> tests"
 	@$(BIN)/python -m pytest -q
 
-test-slow: setup ## The long suites
+test-slow: setup ## The long suites; DNS_API_DATA names a folder of real zones for some of them
 	@echo "==> long tests"
-	@$(BIN)/python -m pytest -q -m slow
+	@$(BIN)/python -m pytest -q -m slow -k 'not fuzz' --durations=10
+
+fuzz: setup ## Random input at the name server and the API
+	@echo "==> fuzz"
+	@$(BIN)/python -m pytest -q -m slow -k fuzz
 
 test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (needs go)
 	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"
