@@ -115,10 +115,9 @@ def make_plan(
 
 
 def field_changes(before: Any, after: Any, path: str = "") -> Iterator[FieldChange]:
-    """Yield the leaves in which two JSON values differ."""
-    if isinstance(before, Mapping) or isinstance(after, Mapping):
-        mine = before if isinstance(before, Mapping) else {}
-        theirs = after if isinstance(after, Mapping) else {}
+    """Yield the leaves in which two JSON values differ; an object without fields is like one that is not there."""
+    mine, theirs = ({} if each is None else each for each in (before, after))
+    if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
         for name in dict.fromkeys((*mine, *theirs)):
             yield from field_changes(mine.get(name), theirs.get(name), f"{path}.{name}" if path else name)
     elif before != after:
