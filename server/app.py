@@ -11,14 +11,10 @@ import structlog
 
 from server.catalog import Catalog
 from server.config import Address, ServerConfig
-from server.counters import Counters
 from server.hosted.cache import SnapshotCache
 from server.hosted.follower import Follower
 from server.http import HealthServer
-from server.listen import Pair, open_pair
-from server.matcher import Matcher
-from server.tcp import TcpListener
-from server.udp import UdpListener
+from server.listeners import Listeners
 from server.zone_files import ZoneFiles
 
 log = structlog.get_logger(__name__)
@@ -31,15 +27,14 @@ class NameServer:
     """
 
     def __init__(self, config: ServerConfig) -> None:
+        """Raises CookieSecretError, CertificateError or DnstapMissingError for what the configuration names and cannot be used."""
         self.catalog = Catalog()
-        self.counters = Counters()
+        self.listeners = Listeners(config, self.catalog)
+        self.counters = self.listeners.counters
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.is_draining = False
         self._config = config
         self._started = False
-        self._pairs: list[Pair] = []
-        self._udp: list[UdpListener] = []
-        self._tcp: list[TcpListener] = []
         self._http: HealthServer | None = None
         self._zone_files = ZoneFiles(config.zone_files, self.catalog)
         self._follower = self._make_follower()
@@ -48,7 +43,12 @@ class NameServer:
     @property
     def addresses(self) -> tuple[Address, ...]:
         """The DNS addresses in use, in the order of the configuration, with the ports that were really taken."""
-        return tuple(pair.address for pair in self._pairs)
+        return self.listeners.addresses
+
+    @property
+    def tls_addresses(self) -> tuple[Address, ...]:
+        """The addresses of DNS over TLS, likewise."""
+        return self.listeners.tls_addresses
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -78,8 +78,7 @@ class NameServer:
         open then.
         """
         try:
-            for address in self._config.listen:
-                self._pairs.append(open_pair(address))
+            self.listeners.bind()
             if self._config.http is not None:
                 self._http = HealthServer(self, self._config.http)
             await self._zone_files.load()
@@ -89,25 +88,35 @@ class NameServer:
                 self._following.add_done_callback(self._on_following_ended)
             else:
                 self.catalog.complete = True
-            for pair in self._pairs:
-                await self._listen(pair)
+            await self.listeners.start()
             if self._http is not None:
                 await self._http.start()
         except BaseException:
-            await self.stop()
+            await self._close()
             raise
         self._started = True
-        log.info("name server answers", addresses=[str(each) for each in self.addresses], http_port=self.http_port)
+        log.info(
+            "name server answers",
+            addresses=[str(each) for each in self.addresses],
+            tls=[str(each) for each in self.tls_addresses],
+            http_port=self.http_port,
+        )
 
     async def stop(self) -> None:
-        """Answer what has been asked, then close."""
+        """Say that no more is to come here, answer for as long as clients may not have heard of it, then close."""
         self.is_draining = True
-        for udp in self._udp:
-            udp.stop()
-        await asyncio.gather(*(tcp.stop() for tcp in self._tcp))
-        for pair in self._pairs[len(self._udp) :]:
-            pair.udp.close()
-            pair.tcp.close()
+        if self._started:
+            await asyncio.sleep(self._config.limits.linger_s)
+        await self._close()
+
+    async def reload(self) -> None:
+        """Read master files, certificate and cookie secrets again; what is broken stays as it was. Queries are answered meanwhile."""
+        self.listeners.reload()
+        await self._zone_files.reload()
+
+    async def _close(self) -> None:
+        self.is_draining = True
+        await self.listeners.stop()
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
@@ -116,25 +125,12 @@ class NameServer:
         if self._http is not None:
             await self._http.stop()
 
-    async def reload(self) -> None:
-        """Read the master files again; one that is broken keeps its old zone. Queries are answered meanwhile."""
-        await self._zone_files.reload()
-
     def _make_follower(self) -> Follower | None:
         config = self._config
         if config.client is None:
             return None
         cache = None if config.cache_dir is None else SnapshotCache(config.cache_dir)
         return Follower(config.client, config.namespace, config.name, self.catalog, self._zone_files.apexes, cache)
-
-    async def _listen(self, pair: Pair) -> None:
-        matcher = Matcher(self.catalog, self._config.limits.udp_payload_bytes)
-        tcp = TcpListener(pair.tcp, matcher, self.counters, self._config.limits)
-        await tcp.start()
-        udp = UdpListener(pair.udp, matcher, self.counters)
-        udp.start()
-        self._udp.append(udp)
-        self._tcp.append(tcp)
 
     def _on_following_ended(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or self.failed.done():

@@ -23,10 +23,11 @@ _AROUND_NAME: Final = 16
 """Octets of header and question beside the question name."""
 
 
-def opt_record(payload_bytes: int, *, dnssec_ok: bool = False, extended_rcode: int = 0) -> bytes:
-    """Return our OPT record: EDNS version 0, no options (RFC 6891 section 6.1.2)."""
+def opt_record(payload_bytes: int, *, dnssec_ok: bool = False, extended_rcode: int = 0, options: bytes = b"") -> bytes:
+    """Return our OPT record, EDNS version 0 (RFC 6891 section 6.1.2)."""
     ttl = bytes((extended_rcode, 0)) + (b"\x80\x00" if dnssec_ok else b"\x00\x00")
-    return b"\x00" + (41).to_bytes(2, "big") + payload_bytes.to_bytes(2, "big") + ttl + b"\x00\x00"
+    head = b"\x00" + (41).to_bytes(2, "big") + payload_bytes.to_bytes(2, "big") + ttl
+    return head + len(options).to_bytes(2, "big") + options
 
 
 def limit_for(payload_bytes: int | None, most_bytes: int, *, over_tcp: bool) -> int:

@@ -17,6 +17,14 @@ _RECEIVE_BUFFER_BYTES: Final = 4 * 1024 * 1024
 _BACKLOG: Final = 1024
 _PORT_TRIES: Final = 32
 
+IP_PKTINFO: Final = 8
+"""Not in the socket module of every Python that we run on (ip(7))."""
+_PACKET_INFO: Final = {
+    socket.AF_INET: (socket.IPPROTO_IP, IP_PKTINFO),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO),
+}
+"""The option that makes a socket tell which of the machine's addresses a datagram was sent to."""
+
 
 class ListenError(Exception):
     """An address that the server cannot listen on; the message names it and what to do."""
@@ -24,22 +32,43 @@ class ListenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One DNS address: both transports on the same port, as clients that are told to retry over TCP expect."""
+    """One DNS address: both transports on the same port, as clients that are told to retry over TCP expect.
+
+    Several UDP sockets share the datagrams, each client's going to one of them.
+    """
 
     address: Address
-    udp: socket.socket
+    udp: tuple[socket.socket, ...]
     tcp: socket.socket
 
+    def close(self) -> None:
+        """Give the address back."""
+        for each in (*self.udp, self.tcp):
+            each.close()
 
-def open_pair(address: Address) -> Pair:
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One address of DNS over TLS."""
+
+    address: Address
+    tcp: socket.socket
+
+    def close(self) -> None:
+        """Give the address back."""
+        self.tcp.close()
+
+
+def open_pair(address: Address, udp_sockets: int = 1) -> Pair:
     """Bind UDP and TCP on one address; port 0 takes a port that is free for both. Raises ListenError."""
     for _ in range(_PORT_TRIES):
-        udp = _open(address, socket.SOCK_DGRAM)
-        bound = Address(address.host, udp.getsockname()[1])
+        udp = _open_udp(address, udp_sockets)
+        bound = Address(address.host, udp[0].getsockname()[1])
         try:
             return Pair(bound, udp, _open(bound, socket.SOCK_STREAM))
         except ListenError:
-            udp.close()
+            for each in udp:
+                each.close()
             if address.port:
                 raise
     raise ListenError(
@@ -47,12 +76,39 @@ def open_pair(address: Address) -> Pair:
     )
 
 
+def open_tls(address: Address) -> Bound:
+    """Bind an address of DNS over TLS; raises ListenError."""
+    tcp = open_tcp(address)
+    return Bound(Address(address.host, tcp.getsockname()[1]), tcp)
+
+
 def open_tcp(address: Address) -> socket.socket:
     """Bind a TCP socket alone; raises ListenError."""
     return _open(address, socket.SOCK_STREAM)
 
 
-def _open(address: Address, kind: socket.SocketKind) -> socket.socket:
+def is_wildcard(address: Address) -> bool:
+    """Say whether the address stands for all addresses of the machine."""
+    return ip_address(address.host.partition("%")[0]).is_unspecified
+
+
+def _open_udp(address: Address, sockets: int) -> tuple[socket.socket, ...]:
+    """Bind the sockets that share an address: the first one alone, so that a stranger's is noticed, then the others beside it."""
+    first = _open(address, socket.SOCK_DGRAM)
+    opened = [first]
+    if sockets > 1:
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        bound = Address(address.host, first.getsockname()[1])
+        try:
+            opened += (_open(bound, socket.SOCK_DGRAM, shared=True) for _ in range(sockets - 1))
+        except ListenError:
+            for each in opened:
+                each.close()
+            raise
+    return tuple(opened)
+
+
+def _open(address: Address, kind: socket.SocketKind, *, shared: bool = False) -> socket.socket:
     family = _family(address)
     opened = socket.socket(family, kind)
     try:
@@ -63,6 +119,10 @@ def _open(address: Address, kind: socket.SocketKind) -> socket.socket:
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         else:
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+            if shared:
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if is_wildcard(address):
+                opened.setsockopt(*_PACKET_INFO[family], 1)
         opened.bind(tuple(address))
         if kind == socket.SOCK_STREAM:
             opened.listen(_BACKLOG)

@@ -1,6 +1,6 @@
 """The name server as a process of its own: signals in, exit status out.
 
-Owns SIGHUP (read the master files again), SIGTERM and SIGINT (answer what was asked, then end).
+Owns SIGHUP (read master files, certificate and cookie secrets again), SIGTERM and SIGINT (answer what was asked, then end).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Final
 
 import structlog
 import uvloop
@@ -20,10 +20,25 @@ import uvloop
 from kube.errors import KubeError
 from server.app import NameServer
 from server.config import ServerConfig
+from server.edns.cookie import CookieSecretError
 from server.hosted.cache import CacheError
 from server.listen import ListenError
+from server.observe.dnstap import DnstapMissingError
+from server.tls import CertificateError
 from server.zone.judge import UnservableError
 from zonemodel.zonefile import ZoneFileError
+
+_REASONS: Final = (
+    CacheError,
+    CertificateError,
+    CookieSecretError,
+    DnstapMissingError,
+    KubeError,
+    ListenError,
+    ZoneFileError,
+    UnservableError,
+)
+"""What can keep a server from starting and is no fault of the program."""
 
 log = structlog.get_logger(__name__)
 
@@ -32,12 +47,13 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     """Serve until SIGTERM or SIGINT; return the exit status. What keeps the server from starting goes to standard error.
 
     The client, if there is one, is opened and closed here.
-    Once the server answers, its addresses are written to `ready_fd`, one a line, and the descriptor is closed.
+    Once the server answers, its addresses are written to `ready_fd`, one a line, those for TLS behind the word `tls`, and the
+    descriptor is closed.
     """
     _allow_many_connections()
     try:
         uvloop.run(_open_and_serve(config, ready_fd))
-    except (CacheError, KubeError, ListenError, ZoneFileError, UnservableError) as error:
+    except _REASONS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
@@ -81,10 +97,11 @@ async def _reload(server: NameServer) -> None:
     try:
         await server.reload()
     except Exception:  # the process edge: a fault in reading must not end the answering
-        log.exception("reading the master files again failed")
+        log.exception("reading files again failed")
 
 
 def _announce(server: NameServer, ready_fd: int | None) -> None:
     if ready_fd is not None:
-        os.write(ready_fd, "".join(f"{address}\n" for address in server.addresses).encode())
+        lines = [*(f"{address}\n" for address in server.addresses), *(f"tls {each}\n" for each in server.tls_addresses)]
+        os.write(ready_fd, "".join(lines).encode())
         os.close(ready_fd)

@@ -1,4 +1,4 @@
-"""Replies that take more than a look-up: refusals of every kind, ANY, DS at an apex, DNAME.
+"""Replies that take more than a look-up: refusals of every kind, ANY, DS at an apex, DNAME, class CHAOS, padding.
 
 Owns what is said to queries that are not plain, in the order in which they are judged. Finds the content of answers where the
 compiler does, in `zone.lookup`.
@@ -6,150 +6,176 @@ compiler does, in `zone.lookup`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final
 
 from server import rdtype
 from server.catalog import Catalog
+from server.chaos import CLASS_CHAOS
 from server.compose import EDNS, RD, compose, limit_for, opt_record
-from server.wire import (
-    HEADER_BYTES,
-    NOTIFY,
-    QUERY,
-    Edns,
-    MalformedError,
-    Question,
-    count,
-    opcode,
-    read_edns,
-    read_question,
-)
+from server.edns.reply import has_cookie, padding_for
+from server.policy import AnswerPolicy, Declined
+from server.query import Query, read_query
+from server.rejection import BADCOOKIE, BADVERS, FORMERR, NOT_OURS, NOT_READY, NOTIMP, PROHIBITED, Rcode, Rejection
+from server.transport import Reply, Transport
+from server.wire import HEADER_BYTES, NOTIFY, QUERY, Question, count, opcode
 from server.zone.compile import NODATA_ANSWER
 from server.zone.encode import encode_reply
 from server.zone.lookup import resolve
-from server.zone.table import Answer, heads
+from server.zone.table import TRUNCATED, Answer, heads
 from zonemodel.rrset import RRset
 
 CLASS_IN: Final = 1
 
 
-class Rcode(IntEnum):
-    """RCODEs that the server gives of its own accord (IANA DNS parameters)."""
-
-    FORMERR = 1
-    SERVFAIL = 2
-    NOTIMP = 4
-    REFUSED = 5
-    BADVERS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """What could be read of a packet that is a query; `question` is None when there is not exactly one that can be read."""
-
-    packet: bytes
-    over_tcp: bool
-    question: Question | None
-    edns: Edns | None
-    malformed: bool
+_PROOF_TYPES: Final = frozenset({rdtype.RRSIG, rdtype.NSEC})
 
 
 class Responder:
-    """Answers any packet from the zones of a catalog; `payload_bytes` is the longest reply over UDP."""
+    """Answers any packet from the zones of a catalog."""
 
-    def __init__(self, catalog: Catalog, payload_bytes: int) -> None:
+    def __init__(self, catalog: Catalog, policy: AnswerPolicy) -> None:
         self._catalog = catalog
-        self._payload_bytes = payload_bytes
+        self._policy = policy
 
-    def respond(self, packet: bytes, *, over_tcp: bool) -> bytes | None:
+    def respond(self, packet: bytes, client: str, transport: Transport) -> Reply:
         """Return the reply, or None where silence is right: for what is no query at all (RFC 1035 section 4.1.1)."""
         if len(packet) < HEADER_BYTES or packet[2] & 0x80:
             return None
-        query = _read(packet, over_tcp)
+        query = read_query(packet, client, transport, self._policy.options)
+        if self._policy.delegate is not None and query.is_more_than_a_question:
+            reply = self._policy.delegate.take(query)
+            if not isinstance(reply, Declined):
+                return reply
         rejection = _rejection(query)
         if query.question is None:
-            return _header_only(packet, rejection or Rcode.FORMERR)
+            return self._without_question(query, FORMERR if rejection is None else rejection)
         if rejection is not None:
             return self._reject(query, query.question, rejection)
+        if query.question.qclass == CLASS_CHAOS:
+            return self._answer_chaos(query, query.question)
         return self._answer(query, query.question)
 
-    def _answer(self, query: _Query, question: Question) -> bytes:
+    def hold_back(self, packet: bytes, client: str) -> bytes | None:
+        """Return the reply that a client gets in place of an answer when too many answers have gone to its network over UDP.
+
+        It proves its address either way: with the cookie of BADCOOKIE (RFC 7873 section 5.2.3), or over TCP. None for packets that do
+        not deserve a reply.
+        """
+        query = read_query(packet, client, Transport.UDP, self._policy.options)
+        if query.malformed or query.question is None or opcode(packet) != QUERY:
+            return None
+        if query.edns is not None and has_cookie(query.edns.options):
+            return self._reject(query, query.question, BADCOOKIE)
+        return self._compose(query, query.question, Answer(heads(TRUNCATED, 0, 0, 0), b""), NODATA_ANSWER)
+
+    def trusts(self, packet: bytes, client: str) -> bool:
+        """Say whether the query holds a cookie that only somebody at the client's address can have."""
+        query = read_query(packet, client, Transport.UDP, self._policy.options)
+        if query.malformed or query.edns is None:
+            return False
+        return self._policy.options.trusts(query.edns.options, client)
+
+    def _answer(self, query: Query, question: Question) -> bytes:
         apex = self._catalog.find(question.name)
         if apex == question.name and question.qtype == rdtype.DS and len(apex) > 1:
             apex = self._catalog.find(apex[apex[0] + 1 :]) or apex  # the parent side answers (RFC 4035 section 3.1.4.1)
+        qtype = question.qtype.to_bytes(2, "big")
         if apex is None:
-            return self._reject(query, question, Rcode.REFUSED if self._catalog.complete else Rcode.SERVFAIL)
+            self._catalog.count_elsewhere(qtype)
+            return self._reject(query, question, NOT_OURS if self._catalog.complete else NOT_READY)
         zone = self._catalog.zones[apex]
+        zone.table.asked[rdtype.SLOTS.get(qtype, rdtype.OTHER_SLOT)] += 1
         reply = resolve(zone.index, question.name, question.qtype)
-        if question.qtype == rdtype.ANY and reply.final and not query.over_tcp:
+        if question.qtype == rdtype.ANY and reply.final and not query.transport:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
         if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
             zone.proofs.add_to(reply)
         answer = encode_reply(reply, question.name, question.name, exact=True)
         return self._compose(query, question, answer, zone.table.soa)
 
-    def _reject(self, query: _Query, question: Question, rcode: Rcode) -> bytes:
-        answer = Answer(heads(opcode(query.packet) << 11 | rcode & 0xF, 0, 0, 0), b"")
-        return self._compose(query, question, answer, NODATA_ANSWER, extended_rcode=rcode >> 4)
+    def _answer_chaos(self, query: Query, question: Question) -> bytes:
+        answer = self._policy.chaos.answer(question.name, question.qtype, query.client)
+        if answer is None:
+            return self._reject(query, question, PROHIBITED)
+        return self._compose(query, question, answer, NODATA_ANSWER)
+
+    def _reject(self, query: Query, question: Question, rejection: Rejection) -> bytes:
+        return self._compose(query, question, rejection.answer_to(opcode(query.packet)), NODATA_ANSWER, rejection)
+
+    def _without_question(self, query: Query, rejection: Rejection) -> bytes:
+        """Return a reply without sections; one that asks for a cookie alone gets it (RFC 7873 section 5.4)."""
+        packet = query.packet
+        wants_cookie = (
+            not query.malformed
+            and opcode(packet) == QUERY
+            and count(packet, 0) == 0
+            and query.edns is not None
+            and query.edns.version == 0
+            and has_cookie(query.edns.options)
+        )
+        rcode = Rcode.NOERROR if wants_cookie else rejection.rcode
+        opt = opt_record(self._policy.payload_bytes, options=query.options) if wants_cookie else b""
+        flags = bytes((0x80 | packet[2] & 0x78 | _recursion_desired(packet), rcode & 0xF))
+        return packet[:2] + flags + bytes(7) + bytes((1 if opt else 0,)) + opt
 
     def _compose(
-        self, query: _Query, question: Question, answer: Answer, soa: Answer, extended_rcode: int = 0
+        self, query: Query, question: Question, answer: Answer, soa: Answer, rejection: Rejection | None = None
     ) -> bytes:
-        variant, opt, stated_bytes = _recursion_desired(query.packet), b"", None
-        if query.edns is not None:
-            variant |= EDNS
-            opt = opt_record(self._payload_bytes, dnssec_ok=query.edns.dnssec_ok, extended_rcode=extended_rcode)
-            stated_bytes = query.edns.payload_bytes
-        limit_bytes = limit_for(stated_bytes, self._payload_bytes, over_tcp=query.over_tcp)
-        return compose(query.packet, question.end, answer, soa, variant, opt, limit_bytes)
+        policy, edns = self._policy, query.edns
+        variant = _recursion_desired(query.packet)
+        if edns is None:
+            limit_bytes = limit_for(None, policy.payload_bytes, over_tcp=bool(query.transport))
+            return compose(query.packet, question.end, answer, soa, variant, b"", limit_bytes)
+        variant |= EDNS
+        opt = opt_record(policy.payload_bytes, dnssec_ok=edns.dnssec_ok, options=query.options)
+        if rejection is not None:
+            opt = rejection.explained(opt)
+        limit_bytes = limit_for(edns.payload_bytes, policy.payload_bytes, over_tcp=bool(query.transport))
+        reply = compose(query.packet, question.end, answer, soa, variant, opt, limit_bytes)
+        return _padded(reply, len(opt)) if query.padded else reply
 
 
-def _read(packet: bytes, over_tcp: bool) -> _Query:
-    question, edns, malformed = None, None, False
-    try:
-        if count(packet, 0) == 1:
-            question = read_question(packet)
-            edns = read_edns(packet, question.end)
-    except MalformedError:
-        malformed = True
-    return _Query(packet, over_tcp, question, edns, malformed)
+def _padded(reply: bytes, opt_bytes: int) -> bytes:
+    """Put padding at the end of the OPT record, which is a reply's last; a reply that cannot grow goes as it is."""
+    padding = padding_for(len(reply))
+    length_at = len(reply) - opt_bytes + 9
+    length = opt_bytes - 11 + len(padding)
+    if len(reply) + len(padding) > 0xFFFF:
+        return reply
+    return reply[:length_at] + length.to_bytes(2, "big") + reply[length_at + 2 :] + padding
 
 
-def _rejection(query: _Query) -> Rcode | None:
+def _rejection(query: Query) -> Rejection | None:
     """Return the first objection to a query. Another opcode comes first: its body may have another form."""
     if opcode(query.packet) == NOTIFY:
-        return Rcode.REFUSED
+        return PROHIBITED
     if opcode(query.packet) != QUERY:
-        return Rcode.NOTIMP
+        return NOTIMP
     if query.malformed or query.question is None:  # one question, neither more nor less (RFC 9619)
-        return Rcode.FORMERR
+        return FORMERR
     if query.edns is not None and query.edns.version:
-        return Rcode.BADVERS
+        return BADVERS
+    if query.question.qclass == CLASS_CHAOS:
+        return None
     if query.question.qclass != CLASS_IN:
-        return Rcode.REFUSED
+        return NOT_OURS
     return _TYPE_REJECTIONS.get(query.question.qtype)
 
 
 _TYPE_REJECTIONS: Final = {
-    rdtype.OPT: Rcode.FORMERR,
-    rdtype.NXNAME: Rcode.FORMERR,  # RFC 9824 section 3.4
-    rdtype.TKEY: Rcode.FORMERR,
-    rdtype.TSIG: Rcode.FORMERR,
-    rdtype.IXFR: Rcode.REFUSED,
-    rdtype.AXFR: Rcode.REFUSED,
-    rdtype.MAILA: Rcode.NOTIMP,
-    rdtype.MAILB: Rcode.NOTIMP,
+    rdtype.OPT: FORMERR,
+    rdtype.NXNAME: FORMERR,  # RFC 9824 section 3.4
+    rdtype.TKEY: FORMERR,
+    rdtype.TSIG: FORMERR,
+    rdtype.IXFR: PROHIBITED,
+    rdtype.AXFR: PROHIBITED,
+    rdtype.MAILA: NOTIMP,
+    rdtype.MAILB: NOTIMP,
 }
 """Types that no zone holds and that ask for something else than data."""
 
 COMPUTED_TYPES: Final = frozenset({*_TYPE_REJECTIONS, rdtype.ANY})
 """Question types that have no finished answers."""
-
-
-def _header_only(packet: bytes, rcode: Rcode) -> bytes:
-    """Return a reply without sections, for a query whose question cannot be read."""
-    return packet[:2] + bytes((0x80 | packet[2] & 0x78 | _recursion_desired(packet), rcode)) + bytes(8)
 
 
 def _recursion_desired(packet: bytes) -> int:
@@ -159,5 +185,5 @@ def _recursion_desired(packet: bytes) -> int:
 
 def _size(rrset: RRset) -> tuple[bool, int, int]:
     """Order sets by their worth as the one answer to ANY: data before signatures, small before large."""
-    is_proof = rrset.rdtype in {rdtype.RRSIG, rdtype.NSEC}
-    return is_proof, sum(len(rdata) + HEADER_BYTES for rdata in rrset.rdatas), rrset.rdtype
+    size = sum(len(rdata) + HEADER_BYTES for rdata in rrset.rdatas)
+    return rrset.rdtype in _PROOF_TYPES, size, rrset.rdtype

@@ -33,6 +33,15 @@ class Edns:
     payload_bytes: int
     version: int
     dnssec_ok: bool
+    options: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What matters of the records behind a question: OPT, and where a TSIG record begins that is the last one (RFC 8945)."""
+
+    edns: Edns | None
+    tsig_at: int | None
 
 
 class MalformedError(Exception):
@@ -60,15 +69,19 @@ def read_question(packet: bytes) -> Question:
     return Question(name, qtype, qclass, end + 4)
 
 
-def read_edns(packet: bytes, position: int) -> Edns | None:
-    """Walk the records after the question and return what OPT says, None without one.
+def read_records(packet: bytes, position: int) -> Records:
+    """Walk the records after the question, which begin at `position`.
 
-    Raises MalformedError for records that are cut short, for octets after the last one, and for an OPT record that is not alone,
-    not in the additional section or not owned by the root (RFC 6891 section 6.1.1).
+    Raises MalformedError for records that are cut short, for octets after the last one, for an OPT record that is not alone, not in
+    the additional section or not owned by the root (RFC 6891 section 6.1.1), and for TSIG elsewhere than at the end (RFC 8945
+    section 5.1).
     """
-    found: Edns | None = None
+    edns: Edns | None = None
+    tsig_at: int | None = None
     for section in (1, 2, 3):
         for _ in range(count(packet, section)):
+            if tsig_at is not None:
+                raise MalformedError("a record follows TSIG")
             owner_at = position
             position = _skip_name(packet, position)
             fixed = packet[position : position + 10]
@@ -78,27 +91,22 @@ def read_edns(packet: bytes, position: int) -> Edns | None:
             position = data_at + int.from_bytes(fixed[8:10], "big")
             if position > len(packet):
                 raise MalformedError("record data are cut short")
-            if int.from_bytes(fixed[:2], "big") == rdtype.OPT:
-                if found is not None or section != 3 or packet[owner_at]:
+            rrtype = int.from_bytes(fixed[:2], "big")
+            if rrtype == rdtype.OPT:
+                if edns is not None or section != 3 or packet[owner_at]:
                     raise MalformedError("an OPT record is out of place")
-                found = _edns(fixed, packet[data_at:position])
+                edns = _edns(fixed, packet[data_at:position])
+            elif rrtype == rdtype.TSIG:
+                if section != 3:
+                    raise MalformedError("a TSIG record is out of place")
+                tsig_at = owner_at
     if position != len(packet):
         raise MalformedError("octets follow the last record")
-    return found
+    return Records(edns, tsig_at)
 
 
 def _edns(fixed: bytes, options: bytes) -> Edns:
-    if not are_options(options):
-        raise MalformedError("an EDNS option is cut short")
-    return Edns(int.from_bytes(fixed[2:4], "big"), fixed[5], bool(fixed[6] & 0x80))
-
-
-def are_options(octets: bytes) -> bool:
-    """Say whether the octets are a sequence of whole EDNS options (RFC 6891 section 6.1.2)."""
-    position = 0
-    while position + 4 <= len(octets):
-        position += 4 + int.from_bytes(octets[position + 2 : position + 4], "big")
-    return position == len(octets)
+    return Edns(int.from_bytes(fixed[2:4], "big"), fixed[5], bool(fixed[6] & 0x80), options)
 
 
 def _skip_name(packet: bytes, position: int) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from server.rdtype import no_counts
 from zonemodel.name import WireName
 
 AUTHORITATIVE: Final = 0x0400
@@ -86,11 +87,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ZoneTable:
-    """One version of a zone: never changed once it is built.
+    """One version of a zone: never changed once it is built, but for the count of its questions.
 
     `answers` are found by owner and type in two octets, joined; every owner is lowercase. `soa` is the negative SOA record,
     which stands in the authority section of denials (RFC 2308 section 3). The answers of a `signed` zone hold no signatures:
-    those who ask for them are answered by the responder.
+    those who ask for them are answered by the responder. `asked` counts the questions by `rdtype.SLOTS`.
     """
 
     apex: WireName
@@ -98,3 +99,4 @@ class ZoneTable:
     nodes: Mapping[bytes, Node]
     soa: Answer
     signed: bool = False
+    asked: list[int] = field(default_factory=no_counts, compare=False)

@@ -38,8 +38,7 @@ class ServerProcess:
 def free_port() -> int:
     """A port that is free for UDP and TCP now, for programs that cannot be asked which one they took."""
     pair = open_pair(Address("127.0.0.1", 0))
-    pair.udp.close()
-    pair.tcp.close()
+    pair.close()
     return pair.address.port
 
 

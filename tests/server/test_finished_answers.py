@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from server.catalog import Catalog
 from server.matcher import Matcher
-from server.responder import Responder
+from server.transport import Reply, Transport
 from server.zone.compile import compile_zone
 from server.zone.index import Changes, ZoneIndex
 from server.zone.recompile import recompile
@@ -20,14 +20,16 @@ from tests.server import zone_strategy
 from zonemodel.name import WireName, from_labels
 from zonemodel.rrset import RRset, ZoneData
 
+CLIENT = "192.0.2.1"
+
 
 def query(name: bytes, rdtype: int) -> bytes:
     return b"\x12\x34\x00\x00\x00\x01" + bytes(6) + name + rdtype.to_bytes(2, "big") + b"\x00\x01"
 
 
-def content(reply: bytes | None) -> tuple[object, ...]:
+def content(reply: Reply) -> tuple[object, ...]:
     """What a reply says: header, and the records of each section in their order; how it is compressed does not matter."""
-    assert reply is not None
+    assert isinstance(reply, bytes)
     message = dns.message.from_wire(reply, one_rr_per_rrset=True)
     sections = [
         [(str(rrset.name).lower(), rrset.ttl, rrset.rdtype, str(rrset[0]).lower()) for rrset in section]
@@ -42,11 +44,12 @@ def test_the_matcher_says_what_the_responder_works_out(zone: ZoneData) -> None:
     catalog = Catalog()
     catalog.complete = True
     catalog.replace(compile_zone(ZoneIndex.of(zone)))
-    matcher, responder = Matcher(catalog), Responder(catalog, 1232)
+    matcher = Matcher(catalog)
     for name in zone_strategy.names_around(zone):
         for rdtype in zone_strategy.TYPES:
             packet = query(name, rdtype)
-            found, expected = matcher.answer(packet, True), responder.respond(packet, over_tcp=True)
+            found = matcher.answer(packet, CLIENT, Transport.TCP)
+            expected = matcher.responder.respond(packet, CLIENT, Transport.TCP)
             assert found == expected or content(found) == content(expected)
 
 
@@ -60,7 +63,7 @@ def test_mixed_case_finds_the_same_answer(zone: ZoneData, data: st.DataObject) -
     rdtype = data.draw(st.sampled_from(zone_strategy.TYPES))
     question = query(name, rdtype)
     shouted = question.replace(name, name.upper())
-    assert content(matcher.answer(shouted)) == content(matcher.answer(question))
+    assert content(matcher.answer(shouted, CLIENT)) == content(matcher.answer(question, CLIENT))
 
 
 @settings(deadline=None)

@@ -16,6 +16,7 @@ from server.catalog import Catalog
 from server.compose import TCP_LIMIT_BYTES
 from server.matcher import Matcher
 from server.responder import COMPUTED_TYPES
+from server.transport import Transport
 from server.zone.compile import compile_zone
 from server.zone.index import ZoneIndex
 from tests.server.conftest import ZONES
@@ -79,11 +80,11 @@ def test_many_packets(matcher: Matcher, packet: bytes, over_tcp: bool) -> None:
 
 
 def hold(matcher: Matcher, packet: bytes, over_tcp: bool) -> None:
-    reply = matcher.answer(packet, over_tcp)
+    reply = matcher.answer(packet, "192.0.2.1", Transport.TCP if over_tcp else Transport.UDP)
     if len(packet) < 12 or packet[2] & 0x80:
         assert reply is None
         return
-    assert reply is not None
+    assert isinstance(reply, bytes)
     assert reply[:2] == packet[:2]
     assert reply[2] & 0xF8 == packet[2] & 0x78 | 0x80
     assert len(reply) <= (TCP_LIMIT_BYTES if over_tcp else 1232)

@@ -1,0 +1,84 @@
+"""Which connections a server keeps open, over all its listeners: so many in all, so many for one client.
+
+Owns the count. When all places are taken, the connection that has been silent longest makes room for a new one, so that nobody can keep
+others out by holding connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Final, Protocol
+
+from server.config import Limits
+from server.counters import Counters
+
+_LEAST_SILENCE_S: Final = 1.0
+"""How long a connection must have been silent to be closed for another one."""
+
+
+class Held(Protocol):
+    """An open connection. `last_progress_s`, of the event loop's clock, is when it last did something useful."""
+
+    last_progress_s: float
+
+    def evict(self) -> None:
+        """Close at once."""
+
+
+class Admission:
+    """The open connections in the order in which they were last of use."""
+
+    def __init__(self, limits: Limits, counters: Counters) -> None:
+        self._limits = limits
+        self._counters = counters
+        self._open: dict[Held, str] = {}
+        self._per_client: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def enter(self, connection: Held) -> bool:
+        """Take a place, if need be that of another one; return whether there is one."""
+        if len(self._open) >= self._limits.tcp_connections and not self._make_room():
+            self._counters.tcp_refused += 1
+            return False
+        self._open[connection] = ""
+        self._counters.tcp_open += 1
+        self._counters.tcp_opened += 1
+        return True
+
+    def belongs_to(self, connection: Held, client: str) -> bool:
+        """Note whose connection it is, once; return whether the client may have one more."""
+        if self._per_client[client] >= self._limits.tcp_connections_per_client:
+            self._counters.tcp_refused += 1
+            return False
+        self._open[connection] = client
+        self._per_client[client] += 1
+        return True
+
+    def touch(self, connection: Held) -> None:
+        """The connection has just been of use."""
+        client = self._open.pop(connection, None)
+        if client is not None:
+            self._open[connection] = client
+
+    def leave(self, connection: Held) -> None:
+        """Give the place back; nothing happens for a connection that has none."""
+        client = self._open.pop(connection, None)
+        if client is None:
+            return
+        self._counters.tcp_open -= 1
+        if client:
+            self._per_client[client] -= 1
+            if not self._per_client[client]:
+                del self._per_client[client]
+
+    def _make_room(self) -> bool:
+        silent = next(iter(self._open), None)
+        if silent is None or asyncio.get_running_loop().time() - silent.last_progress_s < _LEAST_SILENCE_S:
+            return False
+        self._counters.tcp_evicted += 1
+        self.leave(silent)
+        silent.evict()
+        return True
