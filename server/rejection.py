@@ -25,6 +25,7 @@ class Rcode(IntEnum):
     SERVFAIL = 2
     NOTIMP = 4
     REFUSED = 5
+    NOTAUTH = 9
     BADVERS = 16
     BADCOOKIE = 23
 
