@@ -108,6 +108,23 @@ class Stage:
     async def until_programmed(self, ref: ResourceRef, name: str) -> Object:
         return await self.until_there(ref, name, is_programmed)
 
+    async def until_all_programmed(self, ref: ResourceRef, names: Iterable[str], limit_s: float = LIMIT_S) -> None:
+        """Follow a resource until all the named objects are there and Programmed."""
+        waiting = set(names)
+        try:
+            async with asyncio.timeout(limit_s):
+                listing = await self.client.list(ref, namespace=self.namespace)
+                waiting -= {obj["metadata"]["name"] for obj in listing.items if is_programmed(obj)}
+                version = listing.resource_version
+                events = self.client.watch(ref, resource_version=version, namespace=self.namespace, bookmarks=False)
+                async with aclosing(events):
+                    while waiting:
+                        obj = (await anext(events)).object
+                        if is_programmed(obj):
+                            waiting.discard(obj["metadata"]["name"])
+        except TimeoutError:
+            raise AssertionError(f"{len(waiting)} are not Programmed: {sorted(waiting)[:10]}") from None
+
     async def until_condition(self, ref: ResourceRef, name: str, kind: str, status: str, reason: str) -> Object:
         """Wait for a condition of the object's newest generation and return it."""
 

@@ -124,11 +124,10 @@ async def _assert_nothing_is_lost(stage: Stage, slots: list[Slot]) -> None:
 
 async def _settled(stage: Stage, slots: list[Slot], serial: int) -> int:
     """Wait until every claim is served, hold every answer against its claim, and return the serial."""
+    await stage.until_all_programmed(RECORD_SETS, {slot.name for slot in slots if slot.state is not None})
     for slot in slots:
         if slot.state is None:
             await stage.until_gone(RECORD_SETS, slot.name)
-        else:
-            await stage.until_programmed(RECORD_SETS, slot.name)
     for slot in slots:
         if slot.state is None:
             assert stage.rcode(slot.owner, slot.type) == "NXDOMAIN", slot
