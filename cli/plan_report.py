@@ -48,14 +48,17 @@ class Report:
 
     @property
     def counts(self) -> Counter[str]:
-        """Counts by `create`, `change`, `delete`, `refused`, `waiting` and `untouched`."""
+        """Counts by `create`, `change`, `delete`, `refused`, `waiting` and `untouched`.
+
+        Zones count when something happens to themselves.
+        """
         found = Counter({"refused": len(self.refusals)})
         for zone in self.plan.zones:
             told: list[ZonePlan | RecordPlan] = [zone, *zone.record_sets]
             found.update(_standing(each.verdict) or each.effect.value for each in told)
-            found["untouched"] += zone.untouched
+        found.pop(Effect.NONE.value, None)
         found.update(_effect(each).value for each in self._others())
-        found["untouched"] += found.pop(Effect.NONE.value, 0)
+        found["untouched"] = found.pop(Effect.NONE.value, 0) + sum(zone.untouched for zone in self.plan.zones)
         return found
 
     @property
