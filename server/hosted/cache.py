@@ -6,9 +6,7 @@ or not there; what does not have its digest any more is left out. Blocking: the 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,13 @@ import orjson
 import structlog
 
 from kube.object import ObjectKey
+from server.cache_folder import CacheError, CacheFolder
+from server.durable import sync_folder, write_whole
 from server.hosted.content import Content, Head, Line, digest_of
 from zonemodel.hosted_zone import HostedZoneSpec, PageRef, Transfer
 from zonemodel.name import Fqdn
+
+__all__ = ["CacheError", "CachedZone", "SnapshotCache"]
 
 _FORMAT: Final = 1
 _MANIFEST_SUFFIX: Final = ".zone"
@@ -28,10 +30,6 @@ _PAGE_SUFFIX: Final = ".page"
 _CONTACT: Final = "contact"
 
 log = structlog.get_logger(__name__)
-
-
-class CacheError(Exception):
-    """The cache folder cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +45,15 @@ class SnapshotCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock: int | None = None
+        self._taken = CacheFolder(folder)
 
     def close(self) -> None:
         """Let another server have the folder."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._taken.close()
 
     def open(self) -> None:
         """Make the folder and take it; raises CacheError when it cannot be made or written, or when another server has it."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left_over in self._folder.glob("*.new"):
-                left_over.unlink()
-            _write(self._folder / "probe", b"")
-            (self._folder / "probe").unlink()
-        except BlockingIOError as error:
-            raise CacheError(
-                f"the cache directory {self._folder} is in use by another server; give each server its own"
-            ) from error
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CacheError(
-                f"cannot use {self._folder} as cache directory: {reason}; make it writable or choose another"
-            ) from error
+        self._taken.open()
 
     def load(self) -> list[CachedZone]:
         """Return every snapshot that is still whole."""
@@ -84,8 +64,8 @@ class SnapshotCache:
         new = [(self._page_path(digest), lines) for digest, lines in content.pages.items()]
         for path, lines in new:
             if not path.exists():
-                _write(path, b"\n".join(lines))
-        _sync(self._folder)  # the manifest must not outlive a crash that its pages do not
+                write_whole(path, b"\n".join(lines))
+        sync_folder(self._folder)  # the manifest must not outlive a crash that its pages do not
         head = content.head
         spec = HostedZoneSpec(
             domain_name=head.domain,
@@ -97,13 +77,13 @@ class SnapshotCache:
             pages=tuple(PageRef(name=digest, digest=digest) for digest in sorted(content.pages)),
         )
         file = {"format": _FORMAT, "namespace": key.namespace, "name": key.name, "spec": spec.dump()}
-        _write(self._manifest_path(key), orjson.dumps(file))
-        _sync(self._folder)
+        write_whole(self._manifest_path(key), orjson.dumps(file))
+        sync_folder(self._folder)
 
     def forget(self, key: ObjectKey) -> None:
         """Drop a manifest's snapshot."""
         self._manifest_path(key).unlink(missing_ok=True)
-        _sync(self._folder)
+        sync_folder(self._folder)
 
     def drop_unused(self, used: Iterable[str]) -> None:
         """Remove the pages whose digests are not among `used`."""
@@ -114,7 +94,7 @@ class SnapshotCache:
 
     def note_contact(self, unix_time_s: float) -> None:
         """Remember when the API was last heard of."""
-        _write(self._folder / _CONTACT, str(int(unix_time_s)).encode())
+        write_whole(self._folder / _CONTACT, str(int(unix_time_s)).encode())
 
     def last_contact(self) -> float | None:
         """Return when the API was last heard of, in Unix time, or None when that is not known."""
@@ -153,22 +133,3 @@ class SnapshotCache:
 
     def _page_path(self, digest: str) -> Path:
         return self._folder / (digest.removeprefix("sha256:") + _PAGE_SUFFIX)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Put a file in place whole: nobody sees a part of it, not even after a crash."""
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-
-
-def _sync(folder: Path) -> None:
-    """Make the renames in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
