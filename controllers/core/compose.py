@@ -182,11 +182,11 @@ class _Composing:
     def _renew(self, changed: list[tuple[RecordSet, UnitRecordSet]], register: Register) -> None:
         """Give owners the form that they want, as far as it goes with what stands beside them."""
         wanted = {claim.key: item for claim, item in changed}
-        for claim in by_age(claim for claim, _ in changed):
-            verdict = register.renew(wanted[claim.key]) if self.memory.has_pair_rules else ACCEPTED
-            self.verdicts[claim.key] = verdict
-            if verdict.accepted:
-                self.items[claim.key] = wanted[claim.key]
+        if self.memory.has_pair_rules:
+            objections = register.renew(wanted[claim.key] for claim in by_age(claim for claim, _ in changed))
+            self.verdicts.update(objections)
+            wanted = {key: item for key, item in wanted.items() if key not in objections}
+        self.items.update(wanted)
 
     def _admit(self, newcomers: list[RecordSet], register: Register) -> None:
         """Let newcomers in as far as they go with what stands there, the oldest first."""

@@ -46,13 +46,34 @@ class Register:
             self.hold(item, claimed=True)
         return verdict
 
-    def renew(self, item: UnitRecordSet) -> Verdict:
-        """Let an owner's item take the place of its former one unless it no longer goes with its neighbours."""
-        held = self._held[item.name]
-        verdict = self._judge(item, [each for each in held if each.item.key != item.key])
-        if verdict.accepted:
-            held[:] = [Holding(item, each.claimed) if each.item.key == item.key else each for each in held]
-        return verdict
+    def renew(self, items: Iterable[UnitRecordSet]) -> dict[ObjectKey, Verdict]:
+        """Let owners' items take the place of their former ones, as far as all that stands at a name goes together; an owner that
+        is refused keeps its former item. Earlier items go before later ones. Returns the objections.
+        """
+        by_name: dict[str, list[UnitRecordSet]] = {}
+        for item in items:
+            by_name.setdefault(item.name, []).append(item)
+        objections: dict[ObjectKey, Verdict] = {}
+        for name, wanted in by_name.items():
+            self._renew_name(name, wanted, objections)
+        return objections
+
+    def _renew_name(self, name: str, wanted: list[UnitRecordSet], objections: dict[ObjectKey, Verdict]) -> None:
+        """Each refusal brings a former item back, with which the others have to go: so all are looked at again after one."""
+        while True:
+            renewed = {item.key for item in wanted}
+            held = [each for each in self._held[name] if each.item.key not in renewed]
+            refused_before = len(objections)
+            for item in wanted:
+                verdict = self._judge(item, held)
+                if verdict.accepted:
+                    held.append(Holding(item, claimed=True))
+                else:
+                    objections[item.key] = verdict
+            if len(objections) == refused_before:
+                self._held[name] = held
+                return
+            wanted = [item for item in wanted if item.key not in objections]
 
     def _judge(self, item: UnitRecordSet, others: Collection[Holding]) -> Verdict:
         for holding in others:

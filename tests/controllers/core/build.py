@@ -46,6 +46,25 @@ def provider(**version: Any) -> Provider:
     return parse_provider({"metadata": {"name": PROVIDER["name"]}, "spec": spec})
 
 
+def two_versions(
+    served: Mapping[str, Any] | None = None, storage: Mapping[str, Any] | None = None, generation: int = 1
+) -> Provider:
+    """The hosted Provider with v1alpha1, which claims name, and v2, which ledgers are written in."""
+    record_set = {"supportedTypes": TYPES}
+    versions = [
+        {"name": "v1alpha1", "served": True, "storage": False, "recordSet": record_set, **(served or {})},
+        {"name": "v2", "served": True, "storage": True, "recordSet": record_set, **(storage or {})},
+    ]
+    metadata = {"name": PROVIDER["name"], "uid": "provider-uid", "generation": generation}
+    return parse_provider({"metadata": metadata, "spec": {"display": {"name": "Hosted"}, "versions": versions}})
+
+
+def schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload schema with described properties."""
+    described = {name: {"description": f"The {name}.", **each} for name, each in properties.items()}
+    return {"openAPIV3Schema": {"type": "object", "properties": described}}
+
+
 def condition(kind: str, status: str, reason: str, message: str = "", generation: int = 1) -> dict[str, Any]:
     """One condition as it stands in a status."""
     return {
