@@ -26,7 +26,7 @@ from server.hosted.content import Content
 from server.hosted.object import HOSTED_ZONES, Manifest, PageObject, decode
 from server.hosted.report import Report, Reporter
 from server.hosted.serving import Serving
-from server.hosted.work import Work
+from server.work import Work
 from server.zone.judge import UnservableError
 from zonemodel.hosted_zone import ServerState
 from zonemodel.name import Fqdn, WireName

@@ -19,7 +19,7 @@ from kube.errors import BadRequest, Conflict, Invalid, NotFound
 from kube.object import ObjectKey
 from kube.timestamp import time_text
 from server.hosted.object import HOSTED_ZONES, Manifest
-from server.hosted.work import Work
+from server.work import Work
 from zonemodel.hosted_zone import ServerState, ServerStatus
 
 MOST_ENTRIES: Final = 32

@@ -6,36 +6,37 @@ Owns order, delays and retries. Never knows what the work is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Final, Generic, TypeVar
 
 import structlog
 
 from kube.backoff import Backoff
 from kube.errors import KubeError
-from kube.object import ObjectKey
 
 _BACKOFF: Final = Backoff(first_s=0.1, base_s=0.5, cap_s=60.0)
 
 log = structlog.get_logger(__name__)
 
+Key = TypeVar("Key", bound=Hashable)
 
-class Work:
+
+class Work(Generic[Key]):
     """A set of keys and the workers that empty it."""
 
-    def __init__(self, name: str, handle: Callable[[ObjectKey], Awaitable[None]]) -> None:
+    def __init__(self, name: str, handle: Callable[[Key], Awaitable[None]]) -> None:
         self._name = name
         self._handle = handle
-        self._waiting: dict[ObjectKey, None] = {}
-        self._active: set[ObjectKey] = set()
-        self._failures: dict[ObjectKey, int] = {}
-        self._delayed: dict[ObjectKey, asyncio.TimerHandle] = {}
+        self._waiting: dict[Key, None] = {}
+        self._active: set[Key] = set()
+        self._failures: dict[Key, int] = {}
+        self._delayed: dict[Key, asyncio.TimerHandle] = {}
         self._changed = asyncio.Event()
         self.idle = asyncio.Event()
         """Set while nothing waits and nothing is being worked on; what waits for a retry does not count."""
         self.idle.set()
 
-    def add(self, key: ObjectKey) -> None:
+    def add(self, key: Key) -> None:
         """Have the key worked on, once more when it is being worked on now."""
         self._waiting[key] = None
         self.idle.clear()
@@ -69,7 +70,7 @@ class Work:
                 self._changed.set()
             await asyncio.sleep(0)  # answering queries comes first
 
-    async def _attempt(self, key: ObjectKey) -> None:
+    async def _attempt(self, key: Key) -> None:
         try:
             await self._handle(key)
         except KubeError as error:
@@ -80,7 +81,7 @@ class Work:
         else:
             self._failures.pop(key, None)
 
-    def _retry(self, key: ObjectKey, error: str, message: str, at_least_s: float | None) -> None:
+    def _retry(self, key: Key, error: str, message: str, at_least_s: float | None) -> None:
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         delay_s = max(_BACKOFF.delay_s(failures), at_least_s or 0.0)
@@ -89,6 +90,6 @@ class Work:
             earlier.cancel()
         self._delayed[key] = asyncio.get_running_loop().call_later(delay_s, self._due, key)
 
-    def _due(self, key: ObjectKey) -> None:
+    def _due(self, key: Key) -> None:
         self._delayed.pop(key, None)
         self.add(key)
