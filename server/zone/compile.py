@@ -17,6 +17,7 @@ from server.zone.lookup import NXDOMAIN, Reply, resolve
 from server.zone.proof import Proofs
 from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
 from zonemodel.name import WireName
+from zonemodel.rrset import RRset
 
 NODATA_ANSWER: Final = Answer(heads(AUTHORITATIVE, 0, 1, 0), b"", soa=True)
 NXDOMAIN_ANSWER: Final = Answer(heads(AUTHORITATIVE | NXDOMAIN, 0, 1, 0), b"", soa=True)
@@ -30,16 +31,26 @@ _LINKED: Final = frozenset({rdtype.NS, rdtype.CNAME, rdtype.DNAME})
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """How a version came from the one before: `since` is that one's SOA set, the very object, `owners` all whose sets can differ."""
+
+    since: RRset
+    owners: frozenset[WireName]
+
+
+@dataclass(frozen=True, slots=True)
 class Zone:
     """One version of a zone: its content, what is served of it, and which answers hang on which other names.
 
-    `proofs` are what a signed zone adds to its answers, None for a zone without signatures.
+    `proofs` are what a signed zone adds to its answers, None for a zone without signatures. `step` tells what changed, None in a
+    version that was compiled from nothing.
     """
 
     index: ZoneIndex
     table: ZoneTable
     dependencies: Dependencies
     proofs: Proofs | None = None
+    step: Step | None = field(default=None, compare=False)
 
 
 def compile_zone(index: ZoneIndex) -> Zone:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from server import rdtype
-from server.zone.compile import Draft, Zone, compile_zone
+from server.zone.compile import Draft, Step, Zone, compile_zone
 from server.zone.index import STAR, Changes, ZoneIndex, parent
 from zonemodel.name import WireName, is_within
 
@@ -23,14 +24,15 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     touched |= {
         parent(name) for name in touched if name.startswith(STAR) and name != index.origin
     }  # they carry its cover
+    step = Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
     if len(touched) * 2 > len(index.children):
-        return compile_zone(index)
+        return replace(compile_zone(index), step=step)
     draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes))
     for name in touched:
         draft.drop(name, zone.index)
         if index.exists(name):
             draft.put(name)
-    return draft.finish(zone.dependencies)
+    return replace(draft.finish(zone.dependencies), step=step)
 
 
 def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireName]:
