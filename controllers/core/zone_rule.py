@@ -86,7 +86,7 @@ def _class_has_the_identity(zone: Zone, inputs: ZoneInputs) -> Verdict:
         kind = f"{identity.resource.kind}.{identity.resource.group}"
         return refused(
             Reason.INVALID_IDENTITY_REF,
-            f"ZoneClass {zone_class.key} names no identity, but {served.label} needs a {kind}.",
+            f"ZoneClass {zone_class.key} names no identity, but {served.label} needs one of kind {kind}.",
         )
     return ACCEPTED
 
