@@ -5,6 +5,7 @@ Owns the order of writes. Never decides: it carries out a composition, and every
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from controllers.api.group import (
@@ -22,7 +23,7 @@ from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
-from kube.errors import Conflict, NotFound
+from kube.errors import Conflict, NotFound, TooLarge
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
@@ -58,15 +59,22 @@ class LedgerWriter:
             writes.append(self._release(ZONES, inputs.zone.meta))
         await in_parallel(writes)
 
-    async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> None:
-        """Bring the parts of the ledger to what was composed: first those that hold items, then those that are empty now."""
+    async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> Mapping[int, str]:
+        """Bring the parts of the ledger to what was composed: first those that hold items, then those that are empty now.
+
+        Returns the parts that the API has no room for, with its words; they stay as they are.
+        """
         existing = {unit.spec.part: unit for unit in inputs.units}
+        oversized: dict[int, str] = {}
         for part, spec in (composition.parts or {}).items():
             unit = existing.get(part)
-            if unit is None:
-                await self._create(inputs, part, spec)
-            elif unit.spec != spec:
-                await self._change(inputs.key, unit, spec)
+            try:
+                if unit is None:
+                    await self._create(inputs, part, spec)
+                elif unit.spec != spec:
+                    await self._change(inputs.key, unit, spec)
+            except TooLarge as error:
+                oversized[part] = error.message
         for unit in inputs.units:
             emptied = composition.parts is not None and unit.spec.part not in composition.parts
             if (emptied or composition.delete_units) and not unit.meta.deleting:
@@ -74,6 +82,7 @@ class LedgerWriter:
             elif unit.meta.deleting and PROVIDER_FINALIZER not in unit.meta.finalizers:
                 await self._release(ZONE_UNITS, unit.meta)
         await self._forward_request(inputs)
+        return oversized
 
     async def write_status(self, ref: ResourceRef, key: ObjectKey, status: Model) -> None:
         """Replace a claim's status; a claim that has gone meanwhile needs none."""

@@ -7,7 +7,7 @@ as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
@@ -70,6 +70,18 @@ def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition
     if isinstance(migrated, Verdict):
         return _refused(inputs, ledger, claims, migrated)
     return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
+
+
+def without_room(composition: Composition, oversized: Mapping[int, str]) -> Composition:
+    """Return a composition of which the API refused some parts as too large: whoever wanted something new in them is told so."""
+    verdicts = dict(composition.record_verdicts)
+    for part, message in oversized.items():
+        for item in (composition.parts or {})[part].record_sets:
+            if item.key in verdicts and composition.ledger.items.get(item.key) != item:
+                verdicts[item.key] = waiting(
+                    Reason.RECONCILE_ERROR, f"The ledger has no room for it in part {part}: {message}"
+                )
+    return replace(composition, record_verdicts=verdicts)
 
 
 def _judge_zone(zone: Zone, inputs: ZoneInputs, memory: ZoneMemory) -> Verdict | Converted:

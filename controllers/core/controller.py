@@ -20,7 +20,7 @@ from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.apply import LedgerWriter
-from controllers.core.compose import Composition, compose
+from controllers.core.compose import Composition, compose, without_room
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import (
     CLASS_INDEX,
@@ -98,7 +98,8 @@ class Composer:
             inputs = replace(inputs, answers=self.conversions.ask(key, asked))
         composition = compose(inputs, memory)
         await self._writer.hold_claims(inputs, composition)
-        await self._writer.write_ledger(inputs, composition)
+        if oversized := await self._writer.write_ledger(inputs, composition):
+            composition = without_room(composition, oversized)
         await self._writer.release_claims(inputs, composition)
         again = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)

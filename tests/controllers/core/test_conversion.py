@@ -70,6 +70,10 @@ class World:
         body = {"type": "A", "a": {"addresses": ["192.0.2.1"]}, "name": name, "ttl": 60, "provider": PROVIDER}
         await self.create(RECORD_SETS, "default", name, {"zoneRef": {"name": zone}, **body, **options})
 
+    async def text(self, name: str, count: int) -> None:
+        body = {"type": "TXT", "txt": {"values": texts(count)}, "name": name, "ttl": 60, "provider": PROVIDER}
+        await self.create(RECORD_SETS, "default", name, {"zoneRef": {"name": "example"}, **body})
+
     async def edit(self, name: str, **spec: Any) -> None:
         await self.client.patch_merge(RECORD_SETS, {"spec": spec}, name=name, namespace="default")
 
@@ -273,6 +277,24 @@ async def test_a_provider_that_is_mended_is_asked_at_once(world: World) -> None:
     mended = provider_spec(world.webhook.declaration())
     await world.client.patch_merge(PROVIDERS, {"spec": mended}, name=PROVIDER["name"])
     await asyncio.wait_for(world.until_item("www", lambda _: True), 5)
+
+
+async def test_an_edit_that_the_ledger_has_no_room_for_is_told_so_and_changes_nothing(world: World) -> None:
+    await world.text("first", 1)
+    await world.text("second", 160)
+    before = await world.until_item("first", lambda _: True)
+    await world.until_item("second", lambda _: True)
+    await world.edit("first", txt={"values": texts(300)})
+    message = await world.until_told("first", ("Unknown", "ReconcileError"))
+    assert message.startswith("The ledger has no room for it in part 0: ")
+    assert await world.item("first") == before
+    await world.edit("first", txt={"values": texts(2)})
+    await world.until_item("first", lambda item: len(item["txt"]["values"]) == 2)
+
+
+def texts(count: int) -> list[str]:
+    """So many texts of 4000 octets."""
+    return [f"{number:04}" + "x" * 3996 for number in range(count)]
 
 
 async def until_served(client: Client) -> None:
