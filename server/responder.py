@@ -83,8 +83,10 @@ class Responder:
         if apex is None:
             self._catalog.count_elsewhere(qtype)
             return self._reject(query, question, NOT_OURS if self._catalog.complete else NOT_READY)
-        zone = self._catalog.zones[apex]
-        zone.table.asked[rdtype.SLOTS.get(qtype, rdtype.OTHER_SLOT)] += 1
+        self._catalog.tables[apex].asked[rdtype.SLOTS.get(qtype, rdtype.OTHER_SLOT)] += 1
+        zone = self._catalog.zones.get(apex)
+        if zone is None:
+            return self._reject(query, question, NOT_READY)
         reply = resolve(zone.index, question.name, question.qtype)
         if question.qtype == rdtype.ANY and reply.final and not query.transport:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)

@@ -75,7 +75,7 @@ class Serving:
             self._domains.pop(previous.key, None)
         self._by_domain[domain] = Served(key, content, zone)
         self._domains[key] = domain
-        self._catalog.replace(zone)
+        self._catalog.replace(zone, content.head.transfer)
 
     def withdraw(self, key: ObjectKey) -> None:
         """Stop serving what came from this manifest."""

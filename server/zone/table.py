@@ -100,3 +100,11 @@ class ZoneTable:
     soa: Answer
     signed: bool = False
     asked: list[int] = field(default_factory=no_counts, compare=False)
+
+
+_SERVFAIL: Final = Answer(heads(2, 0, 0, 0), b"")
+
+
+def withheld_table(apex: WireName) -> ZoneTable:
+    """Return the table of a zone that answers SERVFAIL to everything."""
+    return ZoneTable(apex, {}, {apex: Node(_SERVFAIL, Cover(b"", _SERVFAIL))}, _SERVFAIL)
