@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,10 @@ class Stage:
 
     async def delete(self, ref: ResourceRef, name: str) -> None:
         await self.client.delete(ref, name=name, namespace=self._scope(ref))
+
+    async def delete_if_there(self, ref: ResourceRef, name: str) -> None:
+        with suppress(NotFound):
+            await self.delete(ref, name)
 
     async def find(self, ref: ResourceRef, name: str) -> Object | None:
         try:
