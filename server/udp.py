@@ -50,8 +50,9 @@ class UdpListener:
         self._observers = service.observers
         self._over = set() if service.limiter is None else service.limiter.over
         self._by_rcode = service.counters.udp
-        self._stride = _STRIDE if service.limiter is None else service.limiter.stride
-        self._until_sample = 1
+        self._spread = 2 * (_STRIDE if service.limiter is None else service.limiter.stride) - 1
+        self._gap = 1
+        self._until_sample = self._gap
 
     def start(self) -> None:
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self._take, _BATCH)
@@ -122,11 +123,12 @@ class UdpListener:
 
     def _sample(self, packet: bytes, client: str) -> bytes | None:
         """Answer a query that stands for others: it is timed, and its reply counted for the limiter."""
-        service, stride = self._service, self._stride
-        self._until_sample = 1 + int(random() * (2 * stride - 1))  # not foreseeable: no sender stays out of the count
+        service, stands_for = self._service, self._gap
+        self._gap = 1 + int(random() * self._spread)  # not foreseeable: no sender stays out of the count
+        self._until_sample = self._gap
         started_s = perf_counter()
         reply = self._answer(packet, client)
-        service.counters.durations[Transport.UDP].add(perf_counter() - started_s, stride)
+        service.counters.durations[Transport.UDP].add(perf_counter() - started_s, stands_for)
         if service.limiter is not None and reply is not None:
             service.limiter.count(client, reply)
         return reply
