@@ -1,6 +1,7 @@
 """Who may use what across namespaces: `allowedZones` of a class, `allowedRecordSets` of a zone.
 
-Patterns come from tenants and are evaluated by RE2, which is linear in its input. Messages are coarse on purpose: they never
+A namespace whose labels are not known is let in by nothing that asks for labels, not even for their absence: it waits. Patterns come from
+tenants and are evaluated by RE2, which is linear in its input. Messages are coarse on purpose: they never
 carry selectors, labels, patterns or positions.
 """
 
@@ -13,7 +14,7 @@ from typing import Final
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import selects
-from controllers.api.verdict import ACCEPTED, Verdict, refused
+from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import AllowedRecordSets, RecordGrant, Zone
 from controllers.api.zone_class import NamespacesFrom, ZoneClass
 from controllers.core.pattern import Pattern, PatternError
@@ -24,23 +25,30 @@ TYPE_DENIED: Final = "RecordSet type is not allowed for this RecordSet name by t
 CLASS_DENIED: Final = "Zone namespace is not allowed by the referenced ZoneClass."
 
 
-def judge_zone_grant(zone: Zone, zone_class: ZoneClass, labels: Mapping[str, str]) -> Verdict:
-    """Say whether the class lets Zones of this namespace in; `labels` are those of the Zone's namespace."""
+def judge_zone_grant(zone: Zone, zone_class: ZoneClass, labels: Mapping[str, str] | None) -> Verdict:
+    """Say whether the class lets Zones of this namespace in; `labels` are those of the Zone's namespace, None when they are unknown."""
     allowed = zone_class.spec.allowed_zones.namespaces
     match allowed.from_:
         case NamespacesFrom.ALL:
             return ACCEPTED
         case NamespacesFrom.SAME:
             granted = zone.meta.namespace == zone_class.meta.namespace
+        case NamespacesFrom.SELECTOR if labels is None:
+            return _unknown(zone.meta.namespace)
         case NamespacesFrom.SELECTOR:
             granted = allowed.selector is not None and selects(allowed.selector, labels)
     return ACCEPTED if granted else refused(Reason.NOT_ALLOWED_BY_ZONE_CLASS, CLASS_DENIED)
 
 
-def judge_record_set_grant(claim: RecordSet, zone: Zone, labels: Mapping[str, str]) -> Verdict:
-    """Say whether the Zone lets this RecordSet in; its own namespace needs no grant. `labels` are those of the claim's namespace."""
+def judge_record_set_grant(claim: RecordSet, zone: Zone, labels: Mapping[str, str] | None) -> Verdict:
+    """Say whether the Zone lets this RecordSet in; its own namespace needs no grant.
+
+    `labels` are those of the claim's namespace, None when they are unknown.
+    """
     if claim.meta.namespace == zone.meta.namespace:
         return ACCEPTED
+    if labels is None:
+        return _unknown(claim.meta.namespace)
     grants = [grant for grant in zone.spec.allowed_record_sets if _speaks_to(grant, labels)]
     if not grants:
         return refused(Reason.NOT_ALLOWED_BY_ZONE, NAMESPACE_DENIED)
@@ -50,6 +58,10 @@ def judge_record_set_grant(claim: RecordSet, zone: Zone, labels: Mapping[str, st
     if not any(claim.spec.type in record.types for record in named):
         return refused(Reason.NOT_ALLOWED_BY_ZONE, TYPE_DENIED)
     return ACCEPTED
+
+
+def _unknown(namespace: str) -> Verdict:
+    return waiting(Reason.RECONCILING, f"Waiting until the labels of namespace {namespace} are known.")
 
 
 def _speaks_to(grant: AllowedRecordSets, labels: Mapping[str, str]) -> bool:

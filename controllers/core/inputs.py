@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
 from controllers.api.provider import Provider
@@ -26,7 +25,6 @@ from kube.object import ObjectKey, ObjectMeta
 ZONE_INDEX: Final = "zone"
 CLASS_INDEX: Final = "zone_class"
 PROVIDER_INDEX: Final = "provider"
-NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
 
 Resolution = Contract | Unresolved
 
@@ -61,9 +59,9 @@ class ZoneInputs:
     namespace_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     answers: Mapping[ConversionKey, Outcome] = field(default_factory=dict)
 
-    def labels_of(self, namespace: str) -> Mapping[str, str]:
-        """Return the labels of a namespace, none for one that was not seen."""
-        return self.namespace_labels.get(namespace, NO_LABELS)
+    def labels_of(self, namespace: str) -> Mapping[str, str] | None:
+        """Return the labels of a namespace, None for one that was not seen: what it is labelled with is then unknown."""
+        return self.namespace_labels.get(namespace)
 
 
 @dataclass(frozen=True, slots=True)

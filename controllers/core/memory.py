@@ -34,7 +34,7 @@ class _Record:
     """What is known of one claim: on what, the ruling before any webhook is asked, and what came of it."""
 
     claim: RecordSet
-    labels: Mapping[str, str]
+    labels: Mapping[str, str] | None
     ruling: Ruling
     answer: Outcome | None = None
     judged: Judged | None = None
@@ -146,7 +146,7 @@ class ZoneMemory:
         return verdict
 
 
-def _still_holds(record: _Record, claim: RecordSet, labels: Mapping[str, str]) -> bool:
+def _still_holds(record: _Record, claim: RecordSet, labels: Mapping[str, str] | None) -> bool:
     same = record.claim is claim or _says_the_same(record.claim, claim)
     return same and (record.labels is labels or record.labels == labels)
 

@@ -23,7 +23,9 @@ from zonemodel.record import RecordType
 
 GRANT_LIMIT: Final = 64
 PATTERN_LIMIT: Final = 128
-"""Patterns of one Zone: each costs up to a millisecond to compile, and every cross-namespace RecordSet may try them all."""
+"""Patterns of one Zone: each costs up to a millisecond to compile."""
+PROGRAM_LIMIT: Final = 16_384
+"""Instructions of all patterns of one Zone: at worst, each RecordSet of another namespace runs all of them for each octet of its name."""
 
 
 def judge_grants(grants: Field) -> Iterator[Fault]:
@@ -43,11 +45,20 @@ def judge_grants(grants: Field) -> Iterator[Fault]:
             FaultReason.TOO_MANY,
         )
         return
+    sizes: list[int] = []
     for grant in grants.items():
-        yield from _judge_grant(grant)
+        yield from _judge_grant(grant, sizes)
+    if sum(sizes) > PROGRAM_LIMIT:
+        yield Fault(
+            grants.path,
+            f"name patterns of {sum(sizes)} instructions together",
+            f"at most {PROGRAM_LIMIT} of them; counted repetitions such as {{0,61}} cost most",
+            FaultReason.TOO_MANY,
+        )
 
 
-def _judge_grant(grant: Field) -> Iterator[Fault]:
+def _judge_grant(grant: Field, sizes: list[int]) -> Iterator[Fault]:
+    """Object to one grant; `sizes` gets the sizes of its patterns."""
     namespaces, records = grant.child("namespaces"), grant.child("records")
     faults = list(require_object(namespaces, "a selector of namespaces"))
     yield from faults or require_selector(namespaces.child("selector"))
@@ -56,18 +67,18 @@ def _judge_grant(grant: Field) -> Iterator[Fault]:
     if faults:
         return
     for record in records.items():
-        yield from _judge_pattern(record.at("name.pattern"))
+        yield from _judge_pattern(record.at("name.pattern"), sizes)
         yield from _judge_types(record.child("types"))
 
 
-def _judge_pattern(pattern: Field) -> Iterator[Fault]:
+def _judge_pattern(pattern: Field, sizes: list[int]) -> Iterator[Fault]:
     allowed = "an RE2 expression that the whole relative name must match"
     faults = list(require_text(pattern, allowed))
     yield from faults
     if faults or pattern.text is None:
         return
     try:
-        Pattern(pattern.text)
+        sizes.append(Pattern(pattern.text).size)
     except PatternError as error:
         yield pattern.fault(f"{allowed}; this one is refused: {error}")
 

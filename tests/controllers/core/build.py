@@ -140,10 +140,12 @@ def inputs(
     labels: Mapping[str, Mapping[str, str]] | None = None,
     answers: Mapping[ConversionKey, Outcome] | None = None,
 ) -> ZoneInputs:
-    """Everything in order, but for what the test says."""
+    """Everything in order, but for what the test says; `labels` are those of the namespaces that are known, of all when left out."""
     ledger = tuple(units)
     versions = resolve(CONTRACTS, provider, zone, ledger)
-    return ZoneInputs(ZONE, zone, zone_class, provider, record_sets, ledger, versions, labels or {}, answers or {})
+    known = {ZONE.namespace, *(claim.meta.namespace for claim in record_sets)}
+    seen = {namespace: {} for namespace in known} if labels is None else labels
+    return ZoneInputs(ZONE, zone, zone_class, provider, record_sets, ledger, versions, seen, answers or {})
 
 
 def units(

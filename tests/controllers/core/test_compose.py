@@ -222,7 +222,8 @@ def test_refusals_across_namespaces_are_coarse(claim: RecordSet, message: str) -
             "records": [{"name": {"pattern": "www"}, "types": ["A"]}],
         }
     ]
-    composed = compose(inputs(claim, zone=zone(allowedRecordSets=grant), labels={"app": {"team": "app"}}))
+    labels: dict[str, dict[str, str]] = {"app": {"team": "app"}, "other": {}}
+    composed = compose(inputs(claim, zone=zone(allowedRecordSets=grant), labels=labels))
     assert composed.record_verdicts[claim.key].message == message
 
 

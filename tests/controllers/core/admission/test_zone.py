@@ -123,6 +123,11 @@ REFUSED: list[tuple[str, dict[str, Any], set[tuple[str, str]]]] = [
         {f"{GRANT}.records": [{"name": {"pattern": "a"}, "types": ["A"]}] * 129},
         {("spec.allowedRecordSets", "TOO_MANY")},
     ),
+    (
+        "allowedRecordSets: size of all patterns",
+        {f"{GRANT}.records": [{"name": {"pattern": "(a?){200}.*b"}, "types": ["A"]}] * 24},
+        {("spec.allowedRecordSets", "TOO_MANY")},
+    ),
     ("no name of a ledger's part", {"metadata.name": "example.part-12"}, {("metadata.name", "INVALID")}),
 ]
 
@@ -141,6 +146,8 @@ def test_each_line_refuses_what_breaks_it(changes: dict[str, Any], expected: set
         {"spec.adoption": {"zoneID": "00ff"}},
         {"spec.allowedRecordSets": ABSENT},
         {"spec.allowedRecordSets": []},
+        {f"{GRANT}.records": [{"name": {"pattern": "[a-z]([a-z-]{0,61}[a-z])?[.]team-a"}, "types": ["A"]}] * 50},
+        {f"{GRANT}.records": [{"name": {"pattern": "(.*[.])?(api|www|mx[0-9])-team-a"}, "types": ["A"]}] * 128},
         {"metadata.name": "example.part-a"},
         {"metadata.name": "part-1"},
     ],
