@@ -30,11 +30,16 @@ BODY_LIMIT_OCTETS: Final = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Bounds of the server; times are those after which a connection or a request is given up."""
+    """Bounds of the server; times are those after which a connection or a request is given up.
+
+    A request is read before it takes one of the `in_flight` places, so that slow senders keep nobody from being answered.
+    """
 
     body_octets: int = BODY_LIMIT_OCTETS
+    reading: int = 128
     in_flight: int = 32
     handshake_s: float = 5.0
+    read_s: float = 3.0
     request_s: float = 8.0
     idle_s: float = 75.0
     drain_s: float = 5.0
@@ -69,6 +74,7 @@ class WebhookServer:
         self._certificate = certificate
         self._limits = limits or ServerLimits()
         self._address = (host, port)
+        self._desks = asyncio.Semaphore(self._limits.reading)
         self._places = asyncio.Semaphore(self._limits.in_flight)
         application = web.Application(client_max_size=self._limits.body_octets)
         for hook in hooks:
@@ -123,11 +129,16 @@ class WebhookServer:
     def _route(self, hook: Hook) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def serve(request: web.Request) -> web.Response:
             try:
-                async with asyncio.timeout(self._limits.request_s), self._places:
-                    return _json(await hook.handler(await _read(request)))
+                async with asyncio.timeout(self._limits.request_s):
+                    body = await self._read(request)
+                    async with self._places:
+                        return _json(await hook.handler(_parse(body)))
             except TimeoutError:
                 _log.warning("webhook.timeout", path=hook.path)
-                return _text(504, f"the request was not answered within {self._limits.request_s} s")
+                limits = self._limits
+                return _text(
+                    504, f"the request was not read within {limits.read_s} s and answered within {limits.request_s} s"
+                )
             except ReviewError as error:
                 return _text(400, str(error))
             except web.HTTPException:
@@ -138,18 +149,22 @@ class WebhookServer:
 
         return serve
 
+    async def _read(self, request: web.Request) -> bytes:
+        if request.content_type != "application/json":
+            raise web.HTTPUnsupportedMediaType(
+                text=f"Content-Type: found {request.content_type}, allowed: application/json"
+            )
+        async with self._desks, asyncio.timeout(self._limits.read_s):
+            return await request.read()
+
 
 async def _healthy(request: web.Request) -> web.Response:
     return _text(200, "ok")
 
 
-async def _read(request: web.Request) -> dict[str, Any]:
-    if request.content_type != "application/json":
-        raise web.HTTPUnsupportedMediaType(
-            text=f"Content-Type: found {request.content_type}, allowed: application/json"
-        )
+def _parse(body: bytes) -> dict[str, Any]:
     try:
-        review = orjson.loads(await request.read())
+        review = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise ReviewError(f"body: found no JSON ({error}), allowed: an AdmissionReview") from error
     if not isinstance(review, dict):

@@ -7,6 +7,7 @@ own certification authority.
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -86,9 +87,12 @@ class World:
             return 0
 
     async def post(self, port: int, path: str, review: object) -> tuple[int, bytes]:
+        return await self.send(port, path, orjson.dumps(review))
+
+    async def send(self, port: int, path: str, body: bytes) -> tuple[int, bytes]:
         headers = {"Content-Type": "application/json"}
         address = f"https://localhost:{port}{path}?timeout=10s"
-        async with self.http.post(address, data=orjson.dumps(review), headers=headers) as answer:
+        async with self.http.post(address, data=io.BytesIO(body), headers=headers) as answer:
             return answer.status, await answer.read()
 
     def call_webhooks(self, *ports: int) -> None:
