@@ -110,14 +110,16 @@ class Manager:
         """Run fresh controllers: what a former leadership remembered may be out of date."""
         composer = Composer(self._client, self._core, self._recorder)
         with closing(composer), ExitStack() as providers:
-            controllers = [composer.controller]
+            controllers, conversions = [composer.controller], [composer.conversions]
             if self._hosted is not None and self._config.hosted is not None:
                 hosted = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
                 controllers += providers.enter_context(closing(hosted)).controllers
+                conversions.append(hosted.conversions)
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(composer.conversions.run())
                 for controller in controllers:
                     tasks.create_task(controller.run())
+                for desk in conversions:
+                    tasks.create_task(desk.run())
 
     def _hosted_informers(self, config: HostedConfig) -> HostedInformers:
         informers = HostedInformers(

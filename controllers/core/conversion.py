@@ -19,7 +19,7 @@ from controllers.core.payload_rule import payloads_of
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.conversion.outcome import Converted, Failed, Outcome, Unavailable
 from controllers.core.providercontract.conversion.request import ConversionKey, ConversionRequest
-from controllers.core.providercontract.conversion.storage import judge_output, plan_conversion
+from controllers.core.providercontract.conversion.storage import plan_conversion, take_answer
 from controllers.core.providercontract.target import Target
 
 Ruling = Verdict | Converted | ConversionRequest
@@ -52,16 +52,17 @@ def settle(ruling: Ruling, answers: Mapping[ConversionKey, Outcome], storage: Co
     """Return a ruling with the answer to its question in place."""
     if not isinstance(ruling, ConversionRequest):
         return ruling
-    answer = answers.get(ruling.key)
+    answer = take_answer(ruling, answers, storage)
     step = f"from {ruling.from_version} to {ruling.to_version}"
-    if answer is None:
-        return waiting(Reason.RECONCILING, f"Waiting for the conversion {step}.")
-    if isinstance(answer, Unavailable):
-        message = f"The conversion {step} is not available: {answer.message}."
-        return waiting(Reason.PROVIDER_CONVERSION_UNAVAILABLE, message)
-    if isinstance(answer, Converted):
-        answer = judge_output(ruling.target, answer.payloads, storage)
-    return _refused(answer, step) if isinstance(answer, Failed) else answer
+    match answer:
+        case None:
+            return waiting(Reason.RECONCILING, f"Waiting for the conversion {step}.")
+        case Unavailable():
+            message = f"The conversion {step} is not available: {answer.message}."
+            return waiting(Reason.PROVIDER_CONVERSION_UNAVAILABLE, message)
+        case Failed():
+            return _refused(answer, step)
+    return answer
 
 
 def _convert(

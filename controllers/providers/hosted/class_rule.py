@@ -14,6 +14,7 @@ from controllers.api.provider import Provider
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_class import ZoneClass
+from controllers.core.providercontract.conversion.zone_class import StoredClass
 from controllers.core.providercontract.resolution import storage_version
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.parameter_rule import parse_parameters
@@ -35,8 +36,10 @@ def is_ours(zone_class: ZoneClass, config: HostedConfig) -> bool:
     return zone_class.spec.controller_name == config.controller_name
 
 
-def judge_class(zone_class: ZoneClass, provider: Provider | None, config: HostedConfig) -> ClassJudgement:
-    """Judge a class of ours; `provider` is the Provider of our binding, None when it does not exist."""
+def judge_class(zone_class: StoredClass, provider: Provider | None, config: HostedConfig) -> ClassJudgement:
+    """Judge a class of ours in the storage version; `provider` is the Provider of our binding, None when it does not exist."""
+    if isinstance(zone_class, Verdict):
+        return ClassJudgement(zone_class)
     objection = next((verdict for rule in RULES if not (verdict := rule(zone_class, provider, config)).accepted), None)
     if objection is not None:
         return ClassJudgement(objection)

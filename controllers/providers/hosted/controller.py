@@ -11,8 +11,12 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from controllers.api.provider import Provider
+from controllers.api.reference import ProviderRef
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
+from controllers.core.providercontract.conversion.client import ConversionClient
+from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
+from controllers.core.providercontract.conversion.zone_class import StoredClasses
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest
 from controllers.providers.hosted.live_server import ServerSlice, live_servers
@@ -34,7 +38,10 @@ WORKERS: Final = 4
 
 
 class HostedProvider:
-    """Both controllers of the provider; `controllers` are what the manager runs while it leads."""
+    """Both controllers of the provider; `controllers` and `conversions` are what the manager runs while it leads.
+
+    `converter` asks the conversion webhook of our Provider, if it has one.
+    """
 
     def __init__(
         self,
@@ -43,14 +50,18 @@ class HostedProvider:
         recorder: EventRecorder,
         config: HostedConfig,
         *,
+        converter: Converter | None = None,
         wall_clock: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._informers = informers
         self._config = config
         self._live: tuple[str, ...] = ()
-        self._units = ZoneUnitReconciler(client, informers, recorder, config, wall_clock, clock)
-        classes = ZoneClassReconciler(client, informers, recorder, config, wall_clock)
+        self.conversions = ConversionDesk(converter or ConversionClient(), self._look_at_class)
+        runs = ProviderRef(name=config.provider_name, version=config.provider_version)
+        stored = StoredClasses(self.conversions, runs)
+        self._units = ZoneUnitReconciler(client, informers, recorder, config, stored, wall_clock, clock)
+        classes = ZoneClassReconciler(client, informers, recorder, config, stored, wall_clock)
         self.zone_classes: Controller[ObjectKey] = Controller("hosted-zone-class", classes.reconcile, workers=1)
         self.zone_units: Controller[ObjectKey] = Controller(
             "hosted-zone-unit", self._units.reconcile, workers=WORKERS, settle_s=SETTLE_S
@@ -76,6 +87,12 @@ class HostedProvider:
         events.follow(informers.hosted_zones, self.zones_for_hosted_zone, self.zone_units)
         events.follow(informers.endpoint_slices, self.zones_for_endpoint_slice, self.zone_units)
 
+    def _look_at_class(self, key: ObjectKey) -> None:
+        """Note that more is known of a class in the storage version."""
+        self.zone_classes.enqueue(key)
+        for zone in self._zones_of_class(key):
+            self.zone_units.enqueue(zone)
+
     def classes_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
         """Every class, when it is our Provider that changed."""
         if change.key.name == self._config.provider_name:
@@ -90,8 +107,7 @@ class HostedProvider:
         """The zones of the class and those that claim the same domains; a change of its status concerns none."""
         if change.old is not None and change.new is not None and change.old.spec == change.new.spec:
             return
-        for unit in self._informers.zone_units.by_index(CLASS_INDEX, change.key):
-            yield from self._claimants(unit.spec.zone.domain_name)
+        yield from self._zones_of_class(change.key)
 
     def zones_for_zone_unit(self, change: Change[ZoneUnit]) -> Iterator[ObjectKey]:
         """The zone of the part; when the ledger came, is going or has gone, every zone that claims its domain too."""
@@ -121,6 +137,11 @@ class HostedProvider:
         if live != self._live:
             self._live = live
             yield from self._all_zones()
+
+    def _zones_of_class(self, key: ObjectKey) -> Iterator[ObjectKey]:
+        """The zones of a class and those that claim the same domains."""
+        for unit in self._informers.zone_units.by_index(CLASS_INDEX, key):
+            yield from self._claimants(unit.spec.zone.domain_name)
 
     def _all_zones(self) -> Iterator[ObjectKey]:
         yield from (unit.spec.zone.ref.key for _, unit in self._informers.zone_units.items() if unit.spec.part == 0)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
+from controllers.core.providercontract.conversion.zone_class import PENDING
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import is_ours, judge_class
 from controllers.providers.hosted.parameters import Head, Parameters, head_of, servers_without_addresses
@@ -28,7 +28,7 @@ class Course(Enum):
     """What is to be done."""
 
     LEAVE = auto()  # it is not ours
-    WAIT = auto()  # parts of the ledger are not there yet, so its content is not known
+    WAIT = auto()  # parts of the ledger, or the parameters of its class, are not there yet, so its content is not known
     CLEAN_UP = auto()  # it is being deleted
     YIELD = auto()  # another zone has the domain: publish nothing
     FREEZE = auto()  # it stays as it was last published; only deletions go on
@@ -65,7 +65,7 @@ def judge_zone(view: ZoneView, config: HostedConfig) -> Standing:
         return Standing(Course.CLEAN_UP if leaving else Course.WAIT)
     if main.deleting:
         return Standing(Course.CLEAN_UP)
-    if set(main.spec.parts) - {part.spec.part for part in view.parts}:
+    if set(main.spec.parts) - {part.spec.part for part in view.parts} or view.stored_class is PENDING:
         return Standing(Course.WAIT)
     return _judge_living(view, main, config)
 
@@ -113,7 +113,7 @@ def _judge_class_of(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> tup
     if (ref.name, ref.version) != (config.provider_name, config.provider_version):
         message = f"The ledger is written for {ref.name}/{ref.version}, {config.controller_name} runs "
         return refused(Reason.INVALID_PROVIDER, f"{message}{config.provider_name}/{config.provider_version}."), None
-    judgement = judge_class(zone_class, view.provider, config)
+    judgement = judge_class(view.stored_class or zone_class, view.provider, config)
     verdict = judgement.verdict
     if judgement.parameters is not None or verdict.reason in {
         Reason.INVALID_PROVIDER,
@@ -150,7 +150,7 @@ def _rival_ages(view: ZoneView, config: HostedConfig) -> Iterator[Age]:
         can_be = (
             zone_class is not None
             and not unit.deleting
-            and judge_class(zone_class, view.provider, config).verdict.status is ConditionStatus.TRUE
+            and judge_class(rival.stored_class or zone_class, view.provider, config).verdict.accepted
         )
         if rival.published or can_be:
             yield _age(unit, published=rival.published)

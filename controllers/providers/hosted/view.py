@@ -5,7 +5,7 @@ Owns gathering, the indexes that it needs, and our own writes that the caches ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,9 @@ from controllers.api.group import ENDPOINT_SLICES, HOSTED_ZONES
 from controllers.api.provider import Provider
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
+from controllers.core.providercontract.conversion.zone_class import StoredClass, StoredClasses
 from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.class_rule import is_ours
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject, parse_hosted_object
 from controllers.providers.hosted.live_server import SERVICE_LABEL, ServerSlice, live_servers, parse_server_slice
@@ -24,6 +26,8 @@ from kube.object import ObjectKey
 ZONE_INDEX: Final = "hosted/zone"
 DOMAIN_INDEX: Final = "hosted/domain"
 CLASS_INDEX: Final = "hosted/class"
+
+InStorage = Callable[[ZoneClass | None], StoredClass | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class Rival:
     unit: ZoneUnit
     zone_class: ZoneClass | None
     published: bool
+    stored_class: StoredClass | None = None
+    """The class in the storage version, when it is written in another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,8 @@ class ZoneView:
     pages: Mapping[str, PageObject]
     live: tuple[str, ...]
     rivals: tuple[Rival, ...]
+    stored_class: StoredClass | None = None
+    """The class in the storage version, when it is written in another one."""
 
     @property
     def main(self) -> ZoneUnit | None:
@@ -92,29 +100,43 @@ class ZoneView:
         return self.parts[0] if self.parts and self.parts[0].spec.part == 0 else None
 
 
-def gather(informers: HostedInformers, config: HostedConfig, echo: Echo[HostedObject], key: ObjectKey) -> ZoneView:
+def gather(
+    informers: HostedInformers,
+    config: HostedConfig,
+    stored: StoredClasses,
+    echo: Echo[HostedObject],
+    key: ObjectKey,
+) -> ZoneView:
     """Return the view of one zone."""
+    provider = informers.providers.get(ObjectKey("", config.provider_name))
+
+    def in_storage(zone_class: ZoneClass | None) -> StoredClass | None:
+        return stored.get(zone_class, provider) if zone_class is not None and is_ours(zone_class, config) else None
+
     parts = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
     found = informers.hosted_zones.by_index(ZONE_INDEX, key)
+    zone_class = _class_of(informers, parts[0]) if parts else None
     return ZoneView(
         key=key,
         parts=tuple(parts),
-        zone_class=_class_of(informers, parts[0]) if parts else None,
-        provider=informers.providers.get(ObjectKey("", config.provider_name)),
+        zone_class=zone_class,
+        provider=provider,
         manifest=_manifest_of(informers, echo, key),
         pages={each.meta.name: each for each in found if isinstance(each, PageObject)},
         live=live_servers(each for _, each in informers.endpoint_slices.items()),
-        rivals=tuple(_rivals(informers, echo, parts[0])) if parts else (),
+        rivals=tuple(_rivals(informers, in_storage, echo, parts[0])) if parts else (),
+        stored_class=in_storage(zone_class),
     )
 
 
-def _rivals(informers: HostedInformers, echo: Echo[HostedObject], part: ZoneUnit) -> list[Rival]:
-    units = informers.zone_units.by_index(DOMAIN_INDEX, part.spec.zone.domain_name)
-    return [
-        Rival(unit, _class_of(informers, unit), _manifest_of(informers, echo, unit.key) is not None)
-        for unit in units
-        if unit.spec.zone.ref.key != part.spec.zone.ref.key
-    ]
+def _rivals(
+    informers: HostedInformers, in_storage: InStorage, echo: Echo[HostedObject], part: ZoneUnit
+) -> Iterator[Rival]:
+    for unit in informers.zone_units.by_index(DOMAIN_INDEX, part.spec.zone.domain_name):
+        if unit.spec.zone.ref.key != part.spec.zone.ref.key:
+            zone_class = _class_of(informers, unit)
+            published = _manifest_of(informers, echo, unit.key) is not None
+            yield Rival(unit, zone_class, published, in_storage(zone_class))
 
 
 def _class_of(informers: HostedInformers, part: ZoneUnit) -> ZoneClass | None:

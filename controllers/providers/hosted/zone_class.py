@@ -11,6 +11,7 @@ from datetime import datetime
 from controllers.api.condition import ConditionStatus, ConditionType, changed_conditions, merge_conditions
 from controllers.api.group import ZONE_CLASSES
 from controllers.api.zone_class import ZoneClass, ZoneClassStatus
+from controllers.core.providercontract.conversion.zone_class import PENDING, StoredClasses
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import is_ours, judge_class
 from controllers.providers.hosted.result import condition
@@ -31,21 +32,27 @@ class ZoneClassReconciler:
         informers: HostedInformers,
         recorder: EventRecorder,
         config: HostedConfig,
+        stored: StoredClasses,
         wall_clock: Callable[[], datetime],
     ) -> None:
         self._client = client
         self._informers = informers
         self._recorder = recorder
         self._config = config
+        self._stored = stored
         self._wall_clock = wall_clock
 
     async def reconcile(self, key: ObjectKey) -> None:
         """Write the class's status when it says something else than it should."""
         zone_class = self._informers.zone_classes.get(key)
         if zone_class is None or zone_class.deleting or not is_ours(zone_class, self._config):
+            self._stored.forget(key)
             return
         provider = self._informers.providers.get(ObjectKey("", self._config.provider_name))
-        verdict = judge_class(zone_class, provider, self._config).verdict
+        stored = self._stored.get(zone_class, provider)
+        if stored is PENDING:
+            return
+        verdict = judge_class(stored, provider, self._config).verdict
         wanted = condition(ConditionType.ACCEPTED, verdict, zone_class.meta.generation)
         now = time_text(self._wall_clock())
         status = ZoneClassStatus(

@@ -24,6 +24,7 @@ from controllers.api.patch import Operation
 from controllers.api.reason import Reason
 from controllers.api.verdict import refused
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
+from controllers.core.providercontract.conversion.zone_class import StoredClasses
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
@@ -60,9 +61,11 @@ class ZoneUnitReconciler:
         informers: HostedInformers,
         recorder: EventRecorder,
         config: HostedConfig,
+        stored: StoredClasses,
         wall_clock: Callable[[], datetime],
         clock: Callable[[], float],
     ) -> None:
+        self._stored = stored
         self._informers = informers
         self._recorder = recorder
         self._config = config
@@ -88,7 +91,7 @@ class ZoneUnitReconciler:
 
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Bring one zone's snapshot and results to what its ledger, its class and the servers say."""
-        view = gather(self._informers, self._config, self._objects, key)
+        view = gather(self._informers, self._config, self._stored, self._objects, key)
         standing = judge_zone(view, self._config)
         match standing.course:
             case Course.LEAVE:

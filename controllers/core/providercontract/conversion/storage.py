@@ -12,7 +12,8 @@ from typing import Any, Final
 from controllers.api.provider import ConversionWebhook
 from controllers.core.cel.expression import Failure
 from controllers.core.providercontract.contract import Contract
-from controllers.core.providercontract.conversion.outcome import Converted, Failed
+from controllers.core.providercontract.conversion.outcome import Converted, Failed, Outcome
+from controllers.core.providercontract.conversion.request import ConversionKey, ConversionRequest
 from controllers.core.providercontract.fault import tell
 from controllers.core.providercontract.field import Field
 from controllers.core.providercontract.size import SizeError, check_size
@@ -36,6 +37,14 @@ def plan_conversion(
     if (webhook := served.webhook(target)) is not None:
         return webhook
     return Failed(f"{served.label} does not say how a {target.kind} is converted")
+
+
+def take_answer(
+    request: ConversionRequest, answers: Mapping[ConversionKey, Outcome], storage: Contract
+) -> Outcome | None:
+    """Return the answer to a question, looked at by the storage version; None while there is none."""
+    answer = answers.get(request.key)
+    return judge_output(request.target, answer.payloads, storage) if isinstance(answer, Converted) else answer
 
 
 def judge_output(target: Target, output: Mapping[str, Any], storage: Contract) -> Converted | Failed:

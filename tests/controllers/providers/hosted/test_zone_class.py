@@ -42,7 +42,7 @@ async def test_class_is_accepted_for_its_generation(world: World) -> None:
         (
             {"provider": {"name": "hosted.dns.appthrust.io", "version": "v2"}},
             "InvalidProvider",
-            "found hosted.dns.appthrust.io/v2",
+            'spec.provider.version: found "v2"',
         ),
         ({"identityRef": {"name": "me"}}, "InvalidIdentityRef", 'spec.identityRef: found "me"'),
         ({"parameters": {}}, "InvalidParameters", "spec.parameters.nameServers: found nothing"),

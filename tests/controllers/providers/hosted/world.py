@@ -13,6 +13,7 @@ from controllers.api.group import CORE_FINALIZER, HOSTED_ZONES, NAMESPACES, PROV
 from controllers.api.provider import parse_provider
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, parse_zone_unit, part_name
+from controllers.core.providercontract.conversion.client import ConversionClient
 from controllers.providers.hosted.binding import HostedConfig, Patience
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.controller import HostedProvider
@@ -25,6 +26,7 @@ from kube.informer import Informer
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 from standalone.apiserver.server import ApiServer
+from tests.controllers.core.conversion.webhook import LocalResolver
 from tests.controllers.providers.hosted.name_server import FakeNameServer, announce
 
 SYSTEM = "dns-system"
@@ -271,7 +273,9 @@ class World:
                 tasks.create_task(informer.run())
             for informer in _all(informers):
                 await informer.synced.wait()
-            self.provider = HostedProvider(self.client, informers, recorder, self.config)
+            converter = ConversionClient(LocalResolver())
+            self.provider = HostedProvider(self.client, informers, recorder, self.config, converter=converter)
+            tasks.create_task(self.provider.conversions.run())
             for controller in self.provider.controllers:
                 tasks.create_task(controller.run())
 
