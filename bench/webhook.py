@@ -45,10 +45,12 @@ def serving(product: Product) -> Iterator[Webhook]:
 
 
 def _read_port(stream: IO[str]) -> int:
+    seen = []
     for line in stream:
         if "webhook.listening" in line:
             return int(json.loads(line)["port"])
-        print(line, end="", file=sys.stderr)
+        seen.append(line)
+    print("".join(seen), end="", file=sys.stderr)
     raise RuntimeError("dns-api manager ended before it served admission; its errors stand above")
 
 
