@@ -73,6 +73,12 @@ def _highest(objection: Objection) -> str:
     return f"{'less than' if objection.schema.get('exclusiveMaximum') else 'at most'} {objection.expected}"
 
 
+def _pattern(objection: Objection) -> str:
+    description = objection.schema.get("description")
+    allowed = f"a text that matches {objection.expected}"
+    return f"{allowed}: {description}" if description else allowed
+
+
 def _form(objection: Objection) -> str:
     return "a value in one of the forms that the schema describes"
 
@@ -84,7 +90,7 @@ _PHRASES: Final[Mapping[str, tuple[Callable[[Objection], str], FaultReason]]] = 
     "known": (_keyword, FaultReason.FORBIDDEN),
     "type": (_type, FaultReason.TYPE_INVALID),
     "enum": (lambda each: f"one of {_choices(each.expected)}", FaultReason.NOT_SUPPORTED),
-    "pattern": (lambda each: f"a text that matches {each.expected}", FaultReason.INVALID),
+    "pattern": (_pattern, FaultReason.INVALID),
     "format": (lambda each: f"a value of the format {each.expected}", FaultReason.INVALID),
     "minimum": (_lowest, FaultReason.INVALID),
     "maximum": (_highest, FaultReason.INVALID),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
 import orjson
@@ -92,7 +92,9 @@ def _each_once(path: str, texts: tuple[str, ...], allowed: str, parse: Callable[
         first.setdefault(meaning, index)
 
 
-def _address(text: str) -> object:
+def _address(text: str) -> IPv4Address | IPv6Address:
+    if "%" in text:
+        raise ValueError("a scope means something on one host only")
     return ip_address(text)
 
 
@@ -102,14 +104,15 @@ def _network(text: str) -> object:
         if objection := object_to_target(name):
             raise ValueError(objection)
         return text
+    _address(text.partition("/")[0])
     return ip_network(text)
 
 
 def _target(text: str) -> object:
     found = _WITH_PORT.match(text)
     if found is None:
-        return ip_address(text), 53
-    address, port = ip_address(found["v6"] or found["v4"]), int(found["port"])
+        return _address(text), 53
+    address, port = _address(found["v6"] or found["v4"]), int(found["port"])
     if not 1 <= port <= 65535 or (found["v6"] is not None) != (address.version == 6):
         raise ValueError(text)
     return address, port

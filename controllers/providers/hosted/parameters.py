@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
 
+from controllers.providers.hosted import parameter_pattern
 from zonemodel.hosted_zone import SOA, NameServer, Transfer
 from zonemodel.model import Model
 from zonemodel.name import Fqdn, relative_to
@@ -26,12 +27,50 @@ class Payload(Model):
     model_config = ConfigDict(extra="forbid")
 
 
+def _texts(pattern: str, description: str) -> dict[str, Any]:
+    """Say of a list what its items look like; what is wrong with them in detail is `parameter_rule`'s to say."""
+    return {
+        "items": {"type": "string", "description": description, "pattern": pattern},
+        "x-kubernetes-list-type": "set",
+    }
+
+
 class NameServerParameter(Payload, NameServer):
     """One apex name server of the class's zones."""
+
+    name: Annotated[
+        str,
+        Field(
+            description="Name of the server: absolute, lowercase, no trailing dot.",
+            json_schema_extra={"pattern": parameter_pattern.DOMAIN},
+        ),
+    ]
+    addresses: Annotated[
+        tuple[str, ...],
+        Field(
+            description="IPv4 and IPv6 addresses, needed when the name lies inside the zone.",
+            json_schema_extra=_texts(parameter_pattern.ADDRESS, "An IPv4 or IPv6 address."),
+        ),
+    ] = ()
 
 
 class TransferParameter(Payload, Transfer):
     """Who may transfer the class's zones and who is told of changes."""
+
+    allow: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Addresses, prefixes or key:<name> entries that may transfer the zone.",
+            json_schema_extra=_texts(parameter_pattern.ALLOW, "An address, a prefix without host bits, or key:<name>."),
+        ),
+    ] = ()
+    notify: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Addresses, with an optional port, that are sent a NOTIFY after each change (RFC 1996).",
+            json_schema_extra=_texts(parameter_pattern.NOTIFY, "An address, with a port when it is not 53."),
+        ),
+    ] = ()
 
 
 class SOAParameter(Payload):
@@ -39,12 +78,16 @@ class SOAParameter(Payload):
 
     mname: Annotated[
         str | None,
-        Field(description="Primary name server in the SOA record; the first of nameServers when left out."),
+        Field(
+            description="Primary name server in the SOA record; the first of nameServers when left out.",
+            json_schema_extra={"pattern": parameter_pattern.DOMAIN},
+        ),
     ] = None
     rname: Annotated[
         str | None,
         Field(
             description="Mailbox of the person responsible, as a domain name; hostmaster.<zone> when left out.",
+            json_schema_extra={"pattern": parameter_pattern.MAILBOX},
         ),
     ] = None
     refresh: Annotated[
