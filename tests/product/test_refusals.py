@@ -71,12 +71,19 @@ FAULTY: dict[str, Faulty] = {
         },
     ),
     "class": (
-        zone_class("wrong", nameServers=[], negativeTTL=-1, soa={"refresh": "2h", "rnmae": "hostmaster.example.net"}),
+        zone_class(
+            "wrong",
+            nameServers=[{"name": "NS1.example.net"}, {"name": "ns2.example.net", "addresses": ["192.0.2.1", "host"]}],
+            negativeTTL=-1,
+            soa={"refresh": "2h", "rnmae": "hostmaster.example.net", "rname": "hostmaster@example.net"},
+        ),
         {
-            "spec.parameters.nameServers",
+            "spec.parameters.nameServers[0].name",
+            "spec.parameters.nameServers[1].addresses[1]",
             "spec.parameters.negativeTTL",
             "spec.parameters.soa.refresh",
             "spec.parameters.soa.rnmae",
+            "spec.parameters.soa.rname",
         },
     ),
 }
@@ -130,10 +137,10 @@ async def test_what_a_record_is_does_not_change(stage: Stage, field: tuple[str, 
 
 async def test_a_class_that_cannot_be_followed_names_every_fault(stage: Stage) -> None:
     """What a Provider's schema cannot say is the provider's to judge."""
-    servers = [{"name": "NS1.example.net"}, {"name": "ns2.example.net", "addresses": ["192.0.2.300"]}]
-    await stage.apply(zone_class(nameServers=servers, soa={"rname": "hostmaster@example.net"}))
+    servers = [{"name": "ns1.example.net", "addresses": ["192.0.2.1", "192.0.2.300"]}]
+    await stage.apply(zone_class(nameServers=servers, transfer={"allow": ["192.0.2.1/24"]}, soa={"minimum": 10}))
     found = await stage.until_condition(ZONE_CLASSES, ZONE_CLASS, "Accepted", "False", "InvalidParameters")
-    for field in ("nameServers[0].name", "nameServers[1].addresses[0]", "soa.rname"):
+    for field in ("nameServers[0].addresses[1]", "transfer.allow[0]", "negativeTTL"):
         assert f"spec.parameters.{field}: found" in found["message"]
     await stage.apply(zone(stage.domain))
     await stage.until_condition(ZONES, ZONE, "Accepted", "False", "ZoneClassNotAccepted")
