@@ -1,0 +1,49 @@
+"""What is imported is declared: a clean environment holds it without anybody's help."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from tests.rules.source import PACKAGES, ROOT, imports, sources
+
+# The extras of pyproject.toml that each package may count on; the distribution itself is a name server and its tools.
+EXTRAS = {"controllers": ("manager",), "standalone": ("manager",), "tests": ("manager", "test"), "bench": ("manager",)}
+OURS = {*PACKAGES, "tests", "bench"}
+PART_OF = {"pydantic-core": "pydantic"}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared(package: str) -> set[str]:
+    """The distributions that are there wherever the package is."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"]]
+    for extra in EXTRAS.get(package, ()):
+        lines += project["optional-dependencies"][extra]
+    return {canonical(re.split(r"[\[<>=!~ ;]", line, maxsplit=1)[0]) for line in lines}
+
+
+def third_party(module: str) -> bool:
+    return module not in OURS and module not in sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("package", sorted(OURS))
+def test_a_package_imports_only_libraries_that_are_declared_for_it(package: str) -> None:
+    wanted, providers = declared(package), packages_distributions()
+    faults = []
+    for source in sources(package):
+        for module, line in imports(source):
+            top = module.split(".", 1)[0]
+            names = {canonical(name) for name in providers.get(top, ())}
+            if third_party(top) and not wanted & {PART_OF.get(name, name) for name in names}:
+                faults.append(
+                    f"{source.path}:{line} imports {top}, which pyproject.toml does not declare for {package}"
+                )
+    assert faults == []
