@@ -11,6 +11,7 @@ from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, confi
 from cli.option_group import grouped
 from cli.process import relax_collector
 from cli.server_options import BoundOptions, IdentityOptions, ListenOptions, ObservationOptions, ZoneOptions
+from cli.transfer_options import TransferOptions
 from kube.client import Client
 from kube.config import connect
 from kube.errors import ConfigError
@@ -29,19 +30,22 @@ def server_command(
     identity: IdentityOptions,
     bounds: BoundOptions,
     observation: ObservationOptions,
+    transfers: TransferOptions,
     log_level: LogLevelOption = LogLevel.INFO,
     log_format: LogFormatOption = LogFormat.TEXT,
 ) -> None:
-    """Answer DNS queries until told to stop. SIGHUP reads master files, certificate and cookie secrets again.
+    """Answer DNS queries until told to stop. SIGHUP reads master files, keys, certificate and cookie secrets again.
 
-    Zones come from the master files given; without any, from the HostedZone objects of the API.
+    Zones come from the master files and the primary servers given; without any, from the HostedZone objects of the API.
     """
     configure_logs(form=log_format, level=log_level)
     name = zones.name or socket.gethostname()
+    transfer = transfers.transfer
+    has_zones = bool(zones.zone_files or transfer.secondaries)
     config = ServerConfig(
         listen=listen.addresses,
         name=name,
-        client=None if zones.zone_files and zones.kubeconfig is None else _connect(zones.kubeconfig),
+        client=None if has_zones and zones.kubeconfig is None else _connect(zones.kubeconfig),
         namespace=zones.namespace,
         zone_files=zones.zone_files,
         cache_dir=zones.cache_dir,
@@ -55,6 +59,7 @@ def server_command(
         rate_limit=bounds.rate,
         proxies=listen.proxies,
         observation=observation.observation,
+        transfer=transfer,
     )
     relax_collector()
     raise typer.Exit(run(config))

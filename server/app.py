@@ -15,6 +15,8 @@ from server.hosted.cache import SnapshotCache
 from server.hosted.follower import Follower
 from server.http import HealthServer
 from server.listeners import Listeners
+from server.transfer.service import Transfers
+from server.transport import Reply, Transport
 from server.zone_files import ZoneFiles
 
 log = structlog.get_logger(__name__)
@@ -29,14 +31,22 @@ class NameServer:
     def __init__(self, config: ServerConfig) -> None:
         """Raises CookieSecretError, CertificateError or DnstapMissingError for what the configuration names and cannot be used."""
         self.catalog = Catalog()
-        self.listeners = Listeners(config, self.catalog)
+        self.transfers = Transfers(
+            config.transfer,
+            self.catalog,
+            config.cache_dir,
+            config.listen,
+            self._answer_plain,
+            config.limits.udp_payload_bytes,
+        )
+        self.listeners = Listeners(config, self.catalog, self.transfers.delegate)
         self.counters = self.listeners.counters
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.is_draining = False
         self._config = config
         self._started = False
         self._http: HealthServer | None = None
-        self._zone_files = ZoneFiles(config.zone_files, self.catalog)
+        self._zone_files = ZoneFiles(config.zone_files, self.catalog, self.transfers.pulled)
         self._follower = self._make_follower()
         self._following: asyncio.Task[None] | None = None
 
@@ -74,13 +84,14 @@ class NameServer:
     async def start(self) -> None:
         """Take the addresses, load what there is to load, then answer.
 
-        Raises ListenError, CacheError, and ZoneFileError or UnservableError when a master file is broken; nothing is left
+        Raises ListenError, CacheError, KeyFileError, and ZoneFileError or UnservableError when a master file is broken; nothing is left
         open then.
         """
         try:
             self.listeners.bind()
             if self._config.http is not None:
                 self._http = HealthServer(self, self._config.http)
+            await self.transfers.load()
             await self._zone_files.load()
             if self._follower is not None:
                 await self._follower.load()
@@ -89,6 +100,7 @@ class NameServer:
             else:
                 self.catalog.complete = True
             await self.listeners.start()
+            self.transfers.start()
             if self._http is not None:
                 await self._http.start()
         except BaseException:
@@ -110,8 +122,9 @@ class NameServer:
         await self._close()
 
     async def reload(self) -> None:
-        """Read master files, certificate and cookie secrets again; what is broken stays as it was. Queries are answered meanwhile."""
+        """Read master files, keys, certificate and cookie secrets again; what is broken stays as it was. Queries are answered meanwhile."""
         self.listeners.reload()
+        self.transfers.reload()
         await self._zone_files.reload()
 
     async def _close(self) -> None:
@@ -120,10 +133,14 @@ class NameServer:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        await self.transfers.stop()
         if self._follower is not None:
             self._follower.close()
         if self._http is not None:
             await self._http.stop()
+
+    def _answer_plain(self, packet: bytes, client: str, transport: Transport) -> Reply:
+        return self.listeners.matcher.answer(packet, client, transport)
 
     def _make_follower(self) -> Follower | None:
         config = self._config

@@ -7,21 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from kube.client import Client
+from server.address import Address
 from server.chaos import Chaos
 from server.network import LOOPBACK, Networks
+from server.transfer.config import TransferConfig
 
-
-class Address(NamedTuple):
-    """Where to listen: a numeric address and a port, 0 for any free one."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+__all__ = ["Address", "Limits", "Observation", "RateLimit", "ServerConfig", "Tls", "ZoneFile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +108,4 @@ class ServerConfig:
     rate_limit: RateLimit = field(default_factory=RateLimit)
     proxies: Networks = field(default_factory=Networks)
     observation: Observation = field(default_factory=Observation)
+    transfer: TransferConfig = field(default_factory=TransferConfig)

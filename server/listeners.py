@@ -14,6 +14,7 @@ import structlog
 from server.admission import Admission
 from server.catalog import Catalog
 from server.config import Address, ServerConfig
+from server.connection import Connection
 from server.counters import Counters
 from server.edns.cookie import Cookies, CookieSecretError, read_secrets
 from server.edns.reply import OptionReplies
@@ -63,6 +64,16 @@ class Listeners:
     def tls_addresses(self) -> tuple[Address, ...]:
         """The addresses for TLS with the ports that were really taken."""
         return tuple(bound.address for bound in self._tls)
+
+    @property
+    def matcher(self) -> Matcher:
+        """What answers on all addresses."""
+        return self._service.matcher
+
+    @property
+    def connections(self) -> list[Connection]:
+        """The open connections."""
+        return [connection for tcp in self._tcp for connection in tcp.connections]
 
     def bind(self) -> None:
         """Take the addresses; raises ListenError, and `stop` gives back what was taken."""

@@ -1,6 +1,6 @@
 """The name server as a process of its own: signals in, exit status out.
 
-Owns SIGHUP (read master files, certificate and cookie secrets again), SIGTERM and SIGINT (answer what was asked, then end).
+Owns SIGHUP (read master files, keys, certificate and cookie secrets again), SIGTERM and SIGINT (answer what was asked, then end).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from server.hosted.cache import CacheError
 from server.listen import ListenError
 from server.observe.dnstap import DnstapMissingError
 from server.tls import CertificateError
+from server.transfer.key import KeyFileError
 from server.zone.judge import UnservableError
 from zonemodel.zonefile import ZoneFileError
 
@@ -33,6 +34,7 @@ _REASONS: Final = (
     CertificateError,
     CookieSecretError,
     DnstapMissingError,
+    KeyFileError,
     KubeError,
     ListenError,
     ZoneFileError,

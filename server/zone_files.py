@@ -6,7 +6,9 @@ Owns reading them, at the start and again on demand: a broken file at the start 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import structlog
 
@@ -22,18 +24,19 @@ log = structlog.get_logger(__name__)
 
 
 class ZoneFiles:
-    """The master files of one server."""
+    """The master files of one server; `pulled` are zones that come from other servers."""
 
-    def __init__(self, files: Sequence[ZoneFile], catalog: Catalog) -> None:
+    def __init__(self, files: Sequence[ZoneFile], catalog: Catalog, pulled: Collection[WireName] = ()) -> None:
         self._files = files
         self._catalog = catalog
+        self._pulled = pulled
         self._apexes: dict[ZoneFile, WireName] = {}
         self._reloading = asyncio.Lock()
 
     @property
     def apexes(self) -> Collection[WireName]:
-        """A live view of the apexes that master files have."""
-        return self._apexes.values()
+        """A live view of the apexes that master files have, and those that are pulled."""
+        return _Apexes(self._apexes.values(), self._pulled)
 
     async def load(self) -> None:
         """Read and serve every file; raises ZoneFileError or UnservableError for the first that is broken."""
@@ -52,6 +55,8 @@ class ZoneFiles:
 
     def _serve(self, file: ZoneFile, zone: Zone) -> None:
         apex = zone.index.origin
+        if apex in self._pulled:
+            raise UnservableError(f"{file.path}: the zone {name_text(apex)} is pulled from another server already")
         for other, taken in self._apexes.items():
             if other != file and taken == apex:
                 raise UnservableError(f"{file.path}: the zone {name_text(apex)} is served from {other.path} already")
@@ -60,6 +65,21 @@ class ZoneFiles:
             self._catalog.remove(before)
         self._apexes[file] = apex
         self._catalog.replace(zone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Apexes(Collection[WireName]):
+    files: Collection[WireName]
+    pulled: Collection[WireName]
+
+    def __contains__(self, apex: object) -> bool:
+        return apex in self.files or apex in self.pulled
+
+    def __iter__(self) -> Iterator[WireName]:
+        return chain(self.files, self.pulled)
+
+    def __len__(self) -> int:
+        return len(self.files) + len(self.pulled)
 
 
 def read_zone(file: ZoneFile) -> Zone:

@@ -29,6 +29,9 @@ class Entry:
     def of(cls, difference: Difference, fingerprint: int = 0) -> Entry:
         return cls(difference.since, difference.until, encode_difference(difference), fingerprint)
 
+    def difference(self) -> Difference:
+        return decode_difference(self.octets)
+
 
 class Journal:
     """Entries that follow one another without a gap; together they take at most `limit_bytes`."""
@@ -64,11 +67,11 @@ class Journal:
         self._entries.clear()
         self._bytes = 0
 
-    def since(self, serial: int) -> list[Difference] | None:
-        """Return the differences from the version with this serial to the last one, None when the journal does not reach back."""
+    def since(self, serial: int) -> list[Entry] | None:
+        """Return the entries from the version with this serial to the last one, None when the journal does not reach back."""
         found: list[Entry] = []
         for entry in reversed(self._entries):
             found.append(entry)
             if entry.since == serial:
-                return [decode_difference(each.octets) for each in reversed(found)]
+                return found[::-1]
         return None

@@ -59,7 +59,7 @@ def read_keys(paths: Sequence[Path]) -> Keyring:
     """Return the keys of all files, and of the files in all folders, by name; raises KeyFileError."""
     found: dict[WireName, Key] = {}
     origin: dict[WireName, Path] = {}
-    for path in _files(paths):
+    for path in key_files(paths):
         for key in parse_keys(_text(path), str(path)):
             if found.setdefault(key.name, key) != key:
                 other = f"differs from that in {origin[key.name]}, allowed is one"
@@ -108,7 +108,7 @@ def key_name(text: str) -> WireName:
     return to_wire(text.lower())
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def key_files(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield files; of a folder all but hidden ones, among which Kubernetes keeps earlier versions of a mount."""
     for path in paths:
         if path.is_dir():

@@ -29,7 +29,7 @@ class Message:
     id_octets: bytes
     opcode: int
     is_reply: bool
-    truncated: bool
+    is_authoritative: bool
     rcode: int
     question: tuple[WireName, int, int] | None
     answer: tuple[Record, ...]
@@ -57,7 +57,7 @@ def read_message(packet: bytes) -> Message:
     if position != len(packet):
         raise ValueError("octets follow the last record of the message")
     opcode, is_reply = high >> 3 & 0xF, bool(high & 0x80)
-    return Message(id_octets, opcode, is_reply, bool(high & 2), low & 0xF, question, answer, authority, tsig_at)
+    return Message(id_octets, opcode, is_reply, bool(high & 4), low & 0xF, question, answer, authority, tsig_at)
 
 
 def _two_numbers(packet: bytes, position: int) -> tuple[int, int]:

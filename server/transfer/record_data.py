@@ -62,7 +62,7 @@ def read_rdata(packet: bytes, position: int, size: int, number: int, known: dict
         elif size != _PLAIN_SIZES[number]:
             raise ValueError(f"the data of a record of type {number} take {size} octets")
         return rdata
-    parts = []
+    parts: list[bytes] = []
     for step in layout:
         if step == _NAME:
             name, after = read_name(packet, position, known)
@@ -90,7 +90,8 @@ def canonical(number: int, rdata: bytes) -> bytes:
 
 
 def _without_case(rdata: bytes, layout: Sequence[int]) -> list[bytes]:
-    parts, position = [], 0
+    parts: list[bytes] = []
+    position = 0
     for step in layout:
         if step == _NAME:
             name, position = read_name(rdata, position)

@@ -63,46 +63,62 @@ class StreamSigner:
         return self._chain.sign(message, new_tsig(self._key, message, now_s))
 
 
-def judge_signature(packet: bytes, question_end: int, tsig_at: int, keys: Keyring, now_s: float) -> Signed | bytes:
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A packet that is signed: where its question ends and its TSIG record begins, and the OPT record of replies, or nothing."""
+
+    packet: bytes
+    question_end: int
+    tsig_at: int
+    opt: bytes = b""
+
+
+def judge_signature(received: Received, keys: Keyring, now_s: float) -> Signed | bytes:
     """Return the request when its signature holds, else the reply that says why it does not."""
+    packet = received.packet
     try:
-        tsig = read_tsig(packet, tsig_at)
+        tsig = read_tsig(packet, received.tsig_at)
     except ValueError:
-        return _head(packet, question_end, Rcode.FORMERR)
+        return _bare(received, Rcode.FORMERR)
     key = keys.get(tsig.key_name)
     if key is None or key.algorithm.wire != tsig.algorithm:
-        return _unsigned(packet, question_end, tsig, TsigRcode.BADKEY)
+        return _unsigned(received, tsig, TsigRcode.BADKEY)
     whole_bytes = key.algorithm.mac_bytes
     if not max(_SHORTEST_MAC_BYTES, whole_bytes // 2) <= len(tsig.mac) <= whole_bytes:
-        return _head(packet, question_end, Rcode.FORMERR)
-    plain = without_tsig(packet, tsig_at, tsig.original_id)
+        return _bare(received, Rcode.FORMERR)
+    plain = without_tsig(packet, received.tsig_at, tsig.original_id)
     mac = MacChain(key).mac(plain, tsig)
     if not hmac.compare_digest(mac[: len(tsig.mac)], tsig.mac):
-        return _unsigned(packet, question_end, tsig, TsigRcode.BADSIG)
-    request = Signed(key, tsig.mac, packet[:2] + plain[2:])
+        return _unsigned(received, tsig, TsigRcode.BADSIG)
+    signed = Signed(key, tsig.mac, packet[:2] + plain[2:])
     if abs(now_s - tsig.time_s) > tsig.fudge_s:
-        return _signed(request, question_end, tsig, TsigRcode.BADTIME, int(now_s).to_bytes(_TIME_BYTES, "big"))
+        return _signed(signed, received, tsig, TsigRcode.BADTIME, int(now_s).to_bytes(_TIME_BYTES, "big"))
     if len(tsig.mac) < whole_bytes:
-        return _signed(request, question_end, tsig, TsigRcode.BADTRUNC)
-    return request
+        return _signed(signed, received, tsig, TsigRcode.BADTRUNC)
+    return signed
 
 
-def _head(packet: bytes, question_end: int, rcode: Rcode) -> bytes:
-    """Return a reply without records."""
+def bare_reply(packet: bytes, question_end: int, opt: bytes, rcode: Rcode) -> bytes:
+    """Return a reply of header, question and OPT record."""
     opcode_bits = packet[2] & 0x78
     flags = bytes((0x80 | opcode_bits | (0 if opcode_bits else packet[2] & 1), rcode))
-    return packet[:2] + flags + packet[4:6] + bytes(6) + packet[_HEADER_BYTES:question_end]
+    counts = packet[4:6] + bytes(5) + bytes((bool(opt),))
+    return packet[:2] + flags + counts + packet[_HEADER_BYTES:question_end] + opt
 
 
-def _fault(packet: bytes, tsig: Tsig, error: TsigRcode, other: bytes = b"") -> Tsig:
-    return replace(tsig, mac=b"", original_id=packet[:2], error=error, other=other)
+def _bare(received: Received, rcode: Rcode) -> bytes:
+    return bare_reply(received.packet, received.question_end, received.opt, rcode)
 
 
-def _unsigned(packet: bytes, question_end: int, tsig: Tsig, error: TsigRcode) -> bytes:
-    return append_tsig(_head(packet, question_end, Rcode.NOTAUTH), _fault(packet, tsig, error))
+def _fault(received: Received, tsig: Tsig, error: TsigRcode, other: bytes = b"") -> Tsig:
+    return replace(tsig, mac=b"", original_id=received.packet[:2], error=error, other=other)
 
 
-def _signed(request: Signed, question_end: int, tsig: Tsig, error: TsigRcode, other: bytes = b"") -> bytes:
+def _unsigned(received: Received, tsig: Tsig, error: TsigRcode) -> bytes:
+    return append_tsig(_bare(received, Rcode.NOTAUTH), _fault(received, tsig, error))
+
+
+def _signed(signed: Signed, received: Received, tsig: Tsig, error: TsigRcode, other: bytes = b"") -> bytes:
     """Return a fault that is signed; BADTIME repeats the time of the request (RFC 8945 section 5.2.3)."""
-    reply = _head(request.plain, question_end, Rcode.NOTAUTH)
-    return MacChain(request.key, request.mac).sign(reply, _fault(reply, tsig, error, other))
+    reply = _bare(received, Rcode.NOTAUTH)
+    return MacChain(signed.key, signed.mac).sign(reply, _fault(received, tsig, error, other))

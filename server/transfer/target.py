@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
-from server.config import Address
+from server.address import Address
 from server.text import name_text
 from server.transfer.key import key_name
 from zonemodel.name import WireName

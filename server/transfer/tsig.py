@@ -55,6 +55,9 @@ class Tsig:
     def times(self) -> bytes:
         return _TIMES.pack(self.time_s >> 32, self.time_s & 0xFFFFFFFF, self.fudge_s)
 
+    def with_mac(self, mac: bytes) -> Tsig:
+        return replace(self, mac=mac)
+
     def variables(self) -> bytes:
         """Return what the MAC of a single message covers of the record (RFC 8945 section 4.3.3)."""
         head = self.key_name + _CLASS_ANY.to_bytes(2, "big") + bytes(4) + self.algorithm
@@ -154,7 +157,7 @@ class MacChain:
         """Return the next message with its record at the end."""
         mac = self.mac(message, tsig)
         self.advance(mac)
-        return append_tsig(message, replace(tsig, mac=mac))
+        return append_tsig(message, tsig.with_mac(mac))
 
 
 def new_tsig(key: Key, message: bytes, time_s: float, fudge_s: int = FUDGE_S) -> Tsig:

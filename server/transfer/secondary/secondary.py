@@ -1,0 +1,210 @@
+"""One zone that is pulled: refreshed in time or when there is news, kept, and served until it expires.
+
+Owns the state of the zone: what came last, and when a primary last said that it is the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+import structlog
+
+from server.catalog import Catalog
+from server.text import name_text
+from server.transfer.archive import Archive
+from server.transfer.config import SecondaryZone
+from server.transfer.counters import TransferCounters
+from server.transfer.exchange import Sources
+from server.transfer.key_store import KeyStore
+from server.transfer.secondary.assembly import Outcome, Steps, UpToDate
+from server.transfer.secondary.pull import Primary
+from server.transfer.secondary.stream import PrimaryError
+from server.transfer.secondary.timing import left_s, wait_s
+from server.transfer.secondary.version import Kept, kept_zone, stepped_zone, whole_zone
+from server.transfer.serial import Soa, apex_soa, read_soa, serial_of
+from server.transfer.slots import Slots
+from server.zone.compile import Zone
+from server.zone.judge import UnservableError
+from zonemodel.name import WireName
+
+_PAUSE_S: Final = 0.1
+"""Between two refreshes, however much news there is."""
+
+_LONGEST_S: Final = 7200.0
+"""How long a refresh may take in all."""
+
+_INLINE_CHANGES: Final = 300
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the zones of one server that are pulled have in common."""
+
+    catalog: Catalog
+    archive: Archive | None
+    slots: Slots
+    keys: KeyStore
+    sources: Sources
+    counters: TransferCounters
+
+
+class Secondary:
+    """Call `load` before anything is served, then `run`."""
+
+    def __init__(self, config: SecondaryZone, surroundings: Surroundings) -> None:
+        self.apex: WireName = config.origin
+        self._around = surroundings
+        self._primaries = [
+            Primary(target, surroundings.sources, surroundings.keys) for target in dict.fromkeys(config.primaries)
+        ]
+        self._zone: Zone | None = None
+        self._refreshed_s = 0.0
+        self._failures = 0
+        self._news = asyncio.Event()
+
+    def hint(self) -> None:
+        """Have the primaries asked soon: one of them says that there is news."""
+        self._news.set()
+
+    def hears(self, client: str, key: WireName | None) -> bool:
+        """Say whether a notice comes from a primary: from its address, or signed with its key."""
+        targets = [primary.target for primary in self._primaries]
+        if key is not None and any(target.key == key for target in targets):
+            return True
+        with suppress(ValueError):
+            return any(_address(target.host) == _address(client) for target in targets)
+        return False
+
+    async def load(self) -> None:
+        """Serve what was kept unless it has expired; without that, nothing is said but SERVFAIL."""
+        self._around.catalog.withhold(self.apex)
+        if self._around.archive is None:
+            return
+        try:
+            kept = await asyncio.to_thread(kept_zone, self.apex, self._around.archive)
+        except (OSError, ValueError) as error:
+            log.warning("kept zone is left out", zone=name_text(self.apex), reason=str(error))
+            return
+        if kept is not None:
+            self._take_kept(kept)
+
+    async def run(self) -> None:
+        """Refresh until cancelled."""
+        while True:
+            self._news.clear()
+            if await self._refresh():
+                self._failures = 0
+            else:
+                self._failures += 1
+                self._around.counters.refresh_failures += 1
+            await asyncio.sleep(_PAUSE_S)
+            await self._wait(self._failures)
+
+    @property
+    def _soa(self) -> Soa | None:
+        return None if self._zone is None else read_soa(apex_soa(self._zone.index).rdatas[0])
+
+    async def _wait(self, failures: int) -> None:
+        """Wait for the next refresh, or for news; meanwhile the zone may expire."""
+        until_s = time.monotonic() + wait_s(self._soa, failures)
+        while (now_s := time.monotonic()) < until_s and not self._news.is_set():
+            delay_s = until_s - now_s
+            if self._soa is not None and self.apex in self._around.catalog.zones:
+                delay_s = min(delay_s, max(self._left_s(self._soa), 0.0))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(delay_s):
+                    await self._news.wait()
+            self._expire_in_time()
+
+    def _left_s(self, soa: Soa) -> float:
+        return left_s(soa, time.monotonic() - self._refreshed_s)
+
+    def _expire_in_time(self) -> None:
+        soa = self._soa
+        if soa is None or self.apex not in self._around.catalog.zones or self._left_s(soa) > 0:
+            return
+        log.error("zone has expired, no primary could be asked", zone=name_text(self.apex), serial=soa.serial)
+        self._around.catalog.withhold(self.apex)
+
+    def _take_kept(self, kept: Kept) -> None:
+        self._zone = kept.zone
+        self._refreshed_s = time.monotonic() - max(time.time() - kept.refreshed_s, 0.0)
+        serial = serial_of(kept.zone.index)
+        self._around.catalog.replace(kept.zone)
+        log.info("zone is served as it was kept", zone=name_text(self.apex), serial=serial)
+        self._expire_in_time()
+
+    async def _refresh(self) -> bool:
+        """Ask one primary after the other until one of them could be asked, beginning with the one that answered last."""
+        for primary in list(self._primaries):
+            try:
+                async with asyncio.timeout(_LONGEST_S), self._around.slots.one(primary.target.host):
+                    await self._refresh_from(primary)
+            except (PrimaryError, UnservableError, TimeoutError) as error:
+                log.warning(
+                    "primary could not be asked",
+                    zone=name_text(self.apex),
+                    primary=str(primary.target),
+                    reason=str(error) or type(error).__name__,
+                )
+                continue
+            self._primaries.sort(key=lambda each: each is not primary)
+            return True
+        return False
+
+    async def _refresh_from(self, primary: Primary) -> None:
+        """Raises PrimaryError, or UnservableError for what is no zone."""
+        began_s = time.monotonic()
+        outcome = await primary.news(self.apex, None if self._zone is None else self._zone.index)
+        if isinstance(outcome, Steps) and self._zone is not None:
+            try:
+                zone = await _stepped(self._zone, outcome)
+            except ValueError as error:
+                log.warning("differences do not fit, asking for the zone", zone=name_text(self.apex), reason=str(error))
+                outcome = await primary.whole(self.apex)
+                zone = await self._compiled(outcome)
+        else:
+            zone = await self._compiled(outcome)
+        self._refreshed_s = began_s
+        if zone is not self._zone:
+            self._around.counters.received["IXFR" if isinstance(outcome, Steps) else "AXFR"] += 1
+            log.info(
+                "zone was transferred",
+                zone=name_text(self.apex),
+                primary=str(primary.target),
+                serial=serial_of(zone.index),
+                duration_s=round(time.monotonic() - began_s, 3),
+            )
+        self._serve(zone)
+        if self._around.archive is not None:
+            await asyncio.to_thread(self._around.archive.note_refresh, self.apex, time.time())
+
+    async def _compiled(self, outcome: Outcome) -> Zone:
+        """Return the zone that an outcome other than differences stands for."""
+        if isinstance(outcome, UpToDate) and self._zone is not None:
+            return self._zone
+        if isinstance(outcome, UpToDate | Steps):
+            raise PrimaryError("it sent differences where the zone was asked for")
+        return await asyncio.to_thread(whole_zone, self.apex, outcome.records)
+
+    def _serve(self, zone: Zone) -> None:
+        if zone is not self._zone or self.apex not in self._around.catalog.zones:
+            self._zone = zone
+            self._around.catalog.replace(zone)
+
+
+async def _stepped(zone: Zone, steps: Steps) -> Zone:
+    if sum(len(each.removed) + len(each.added) for each in steps.differences) <= _INLINE_CHANGES:
+        return stepped_zone(zone, steps.differences)
+    return await asyncio.to_thread(stepped_zone, zone, steps.differences)
+
+
+def _address(text: str) -> object:
+    return ip_address(text.partition("%")[0])
