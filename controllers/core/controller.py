@@ -155,7 +155,8 @@ class Composer:
         now = time_text(self._wall_clock())
         ledger = composition.ledger
         if inputs.zone is not None:
-            remaining = ledger.items.keys() & {claim.key for claim in inputs.record_sets}
+            deleting = inputs.zone.meta.deleting
+            remaining = [claim.key for claim in inputs.record_sets if deleting and claim.key in ledger.items]
             projected = project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now)
             if projected.status != inputs.zone.status:
                 yield ZONES, inputs.zone, projected
