@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.errors import KubeError
@@ -14,6 +14,7 @@ from tests.product.stage import Object, Stage
 from tests.product.tenancy.conftest import claimed_in, granting, label
 
 SECRET = "hush"
+OUTSIDE = "RecordSet namespace is not allowed by the referenced Zone."
 EVENTS = ResourceRef("", "v1", "events", "Event")
 PATTERNS = [(f"{SECRET}-[a-z]+", "A"), (f"(?P<{SECRET}>api)", "TXT"), (f"www|{SECRET}", "MX")]
 SELECTOR = {
@@ -31,15 +32,19 @@ async def test_a_tenant_learns_nothing_of_selectors_and_patterns(stage: Stage, t
     await stage.until_programmed(ZONES, ZONE)
     heard = []
 
-    for labels in ({}, {f"{SECRET}-label": f"{SECRET}-value"}, FITTING):
+    for labels, is_judged in (
+        ({}, is_outside),
+        ({f"{SECRET}-label": f"{SECRET}-value"}, is_outside),
+        (FITTING, is_inside),
+    ):
         await label(tenant, **{**dict.fromkeys(FITTING), **labels})
         heard += [await said(tenant, claimed_in(stage, each)) for each in CLAIMS]
-        heard += await statuses(tenant, RECORD_SETS, {each.name for each in CLAIMS})
+        heard += await statuses(tenant, RECORD_SETS, {each.name for each in CLAIMS}, is_judged)
 
     heard += [json.dumps(each) for each in (await tenant.client.list(EVENTS, namespace=tenant.namespace)).items]
     messages = set(re.findall(r"RecordSet [a-z]+ is not allowed[^\"]*", " ".join(heard)))
     assert messages == {
-        "RecordSet namespace is not allowed by the referenced Zone.",
+        OUTSIDE,
         "RecordSet name is not allowed by the referenced Zone.",
         "RecordSet type is not allowed for this RecordSet name by the referenced Zone.",
     }
@@ -56,7 +61,8 @@ async def test_a_tenant_learns_nothing_of_the_selector_of_a_class(stage: Stage, 
 
     heard = [await said(tenant, theirs), await said(tenant, claim("www", "A", "192.0.2.1").manifest())]
     await tenant.until_condition(ZONES, ZONE, "Accepted", "False", "NotAllowedByZoneClass")
-    heard += await statuses(tenant, ZONES, {ZONE}) + await statuses(tenant, RECORD_SETS, {"www-a"})
+    heard += await statuses(tenant, ZONES, {ZONE}, is_refused)
+    heard += await statuses(tenant, RECORD_SETS, {"www-a"}, is_refused)
     heard += [json.dumps(each) for each in (await tenant.client.list(EVENTS, namespace=tenant.namespace)).items]
 
     assert not [each for each in heard if SECRET in each]
@@ -86,16 +92,23 @@ async def said(stage: Stage, manifest: Object) -> str:
         return f"{error.message} {error.causes}"
 
 
-async def statuses(stage: Stage, ref: ResourceRef, names: Iterable[str]) -> list[str]:
-    """The conditions of objects once all of them have been judged."""
-    found = []
-    for name in names:
-        judged = await stage.until_there(ref, name, is_refused)
-        found.append(json.dumps(judged))
-    return found
+async def statuses(
+    stage: Stage, ref: ResourceRef, names: Iterable[str], is_judged: Callable[[Object], bool]
+) -> list[str]:
+    """The objects as they are once all of them have been judged."""
+    return [json.dumps(await stage.until_there(ref, name, is_judged)) for name in names]
 
 
 def is_refused(obj: Object) -> bool:
     generation = obj["metadata"]["generation"]
     conditions = obj.get("status", {}).get("conditions", ())
     return any(each["status"] != "True" and each["observedGeneration"] == generation for each in conditions)
+
+
+def is_outside(obj: Object) -> bool:
+    return is_refused(obj) and OUTSIDE in json.dumps(obj)
+
+
+def is_inside(obj: Object) -> bool:
+    """Refused for something else, or granted."""
+    return "conditions" in obj.get("status", {}) and OUTSIDE not in json.dumps(obj)
