@@ -71,7 +71,7 @@ class LedgerWriter:
             try:
                 if unit is None:
                     await self._create(inputs, part, spec)
-                elif unit.spec != spec:
+                elif unit.spec != spec or _may_be_held(unit.meta):
                     await self._change(inputs.key, unit, spec)
             except TooLarge as error:
                 oversized[part] = error.message

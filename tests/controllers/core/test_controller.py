@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controllers.api.crd import custom_resource_definitions
-from controllers.api.group import NAMESPACES, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.api.group import CORE_FINALIZER, NAMESPACES, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.api.provider import parse_provider
 from controllers.api.record_set import parse_record_set
 from controllers.api.zone import parse_zone
@@ -147,6 +147,22 @@ async def test_a_claim_that_went_before_it_was_held_is_a_newer_state(bench: Benc
         await bench.reconcile_at(0)
 
     assert (await bench.client.list(ZONE_UNITS)).items == []
+
+
+async def test_a_ledger_that_lost_its_finalizer_is_held_again(bench: Bench) -> None:
+    await bench.create_accepted_class("hosted")
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
+    await bench.reconcile_at(0)
+    await until(lambda: bench.core.zone_units.get(ZONE) is not None)
+    await bench.client.patch_merge(
+        ZONE_UNITS, {"metadata": {"finalizers": None}}, namespace=ZONE.namespace, name=ZONE.name
+    )
+    await until(lambda: bool((unit := bench.core.zone_units.get(ZONE)) and not unit.meta.finalizers))
+
+    await bench.reconcile_at(0)
+
+    unit = await bench.client.get(ZONE_UNITS, namespace=ZONE.namespace, name=ZONE.name)
+    assert unit["metadata"]["finalizers"] == [CORE_FINALIZER]
 
 
 async def until(holds: Callable[[], bool]) -> None:
