@@ -19,10 +19,14 @@ NEVER: Final = -1
 
 @dataclass(slots=True)
 class History:
-    """`lines` is the content of the newest snapshot, None when it is not known; `digest` is empty before the first one."""
+    """`lines` is the content of the newest snapshot, None when it is not known; `digest` is empty before the first one.
+
+    `generation` is the manifest's since we know it to hold that snapshot and nothing else, None until then.
+    """
 
     digest: str = ""
     serial: int | None = None
+    generation: int | None = None
     lines: Lines | None = field(default_factory=dict)
     page_names: frozenset[str] = frozenset()
     number: int = 0

@@ -31,7 +31,7 @@ from controllers.providers.hosted.zone_state import ZoneState
 from controllers.runtime.parallel import in_parallel
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, NotFound, ResourceNotServed, RetryableError
 from kube.object import ObjectKey
-from zonemodel.hosted_zone import HostedZoneSpec, Page
+from zonemodel.hosted_zone import HostedZoneSpec, Page, ServerState
 from zonemodel.snapshot import Snapshot, SnapshotError, assemble
 
 _log = structlog.get_logger(__name__)
@@ -189,13 +189,15 @@ class Publisher:
             self._create_page(view.key, main, page) for page in layout.pages if not self._is_there(view, page)
         )
         same = before is not None and before.spec.digest == layout.digest and before.spec.serial is not None
-        if before is not None and same and main.meta.uid in before.meta.owner_uids:
+        if before is not None and same and _is_intact(before, history) and main.meta.uid in before.meta.owner_uids:
+            history.generation = before.meta.generation
             return before
         previous = before.spec.serial if before is not None else history.serial
         domain = main.spec.zone.domain_name
         serial = previous if same and previous is not None else self._serials.next(domain, previous)
         manifest = await self._writer.publish(view.key, main, layout, serial, before)
         self._echo.remember(view.key, manifest.meta.resource_version, manifest)
+        history.generation = manifest.meta.generation
         if not same:
             history.advance(layout.digest, serial, layout.lines, (page.name for page in layout.pages))
         return manifest
@@ -208,6 +210,18 @@ class Publisher:
         key = ObjectKey(view.key.namespace, page.name)
         cached = view.pages.get(page.name)
         return self._echo.latest(key, cached.meta if cached is not None else None, cached) is not None
+
+
+def _is_intact(manifest: Manifest, history: History) -> bool:
+    """Say whether a manifest holds what its digest says: nobody has changed it since we wrote it, or a server serves it as it is."""
+    generation = manifest.meta.generation
+    if history.generation is not None:
+        return generation == history.generation
+    return any(
+        report.state is ServerState.SERVING
+        and (report.observed_generation, report.digest) == (generation, manifest.spec.digest)
+        for report in manifest.servers
+    )
 
 
 def _published_page_count(view: ZoneView) -> int:

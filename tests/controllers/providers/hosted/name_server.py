@@ -17,7 +17,7 @@ from kube.informer import Informer
 from kube.object import ObjectKey
 from kube.store import Change
 from zonemodel.hosted_zone import HostedZoneSpec, Page
-from zonemodel.snapshot import Snapshot, assemble
+from zonemodel.snapshot import Snapshot, SnapshotError, assemble
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,23 @@ class FakeNameServer:
 
     async def _take(self, key: ObjectKey, seen: Seen) -> None:
         before = self.served.get(key)
-        if not self.refusal:
-            snapshot = assemble(seen.spec, self._pages(key))
-            if not isinstance(snapshot, Snapshot):
-                return
+        refusal = self.refusal
+        try:
+            snapshot = None if refusal else assemble(seen.spec, self._pages(key))
+        except SnapshotError as error:
+            snapshot, refusal = None, str(error)
+        if isinstance(snapshot, Snapshot):
             self.served[key] = before = snapshot
             self.serials.append(snapshot.serial)
+        elif not refusal:
+            return
         entry = {
             "name": self.name,
             "observedGeneration": seen.generation,
             "serial": before.serial if before is not None else 0,
             "digest": before.digest if before is not None else "",
-            "state": "Rejected" if self.refusal else "Serving",
-            "message": self.refusal,
+            "state": "Rejected" if refusal else "Serving",
+            "message": refusal,
             "lastTransitionTime": "2024-05-01T00:00:00Z",
         }
         body = {

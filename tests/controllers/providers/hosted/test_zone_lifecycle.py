@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from controllers.api.group import CORE_FINALIZER, NAMESPACES, ZONE_UNITS
+from collections.abc import Mapping
+from typing import Any
+
+from controllers.api.group import CORE_FINALIZER, HOSTED_ZONES, NAMESPACES, ZONE_UNITS
 from kube.errors import NotFound
 from kube.object import ObjectKey
 from tests.controllers.providers.hosted.world import TEAM, World, item, keys
 
 ZONE = ObjectKey(TEAM, "zone")
+DIGEST = "sha256:" + "0" * 64
 
 
 async def served_zone(world: World, *claims: str) -> None:
@@ -176,6 +180,34 @@ async def test_object_in_the_way_is_told_and_not_touched(world: World) -> None:
     assert await world.hosted("zone") == created
 
 
+async def test_manifest_that_somebody_changed_is_written_again(world: World) -> None:
+    await served_zone(world, "www", "mail")
+    before = await world.hosted("zone")
+    assert before is not None
+    changes: list[dict[str, Any]] = [
+        {"recordSets": []},
+        {"domainName": "other.test"},
+        {"pages": [{"name": "x", "digest": DIGEST}]},
+    ]
+    for wrong in changes:
+        await world.client.patch_merge(HOSTED_ZONES, {"spec": wrong}, namespace=TEAM, name="zone")
+        await world.until_async(lambda: _is_as(world, before))
+    after = await world.hosted("zone")
+    assert after is not None
+    assert after["spec"]["serial"] == before["spec"]["serial"]
+
+
+async def test_manifest_that_was_changed_while_nobody_looked_is_written_again(world: World) -> None:
+    await served_zone(world, "www")
+    before = await world.hosted("zone")
+    assert before is not None
+    await world.stop("manager")
+    await world.client.patch_merge(HOSTED_ZONES, {"spec": {"recordSets": []}}, namespace=TEAM, name="zone")
+    await world.until_async(lambda: _is_rejected(world))
+    await world.start_manager()
+    await world.until_async(lambda: _is_as(world, before))
+
+
 async def test_results_that_do_not_fit_are_told_on_the_part(world: World) -> None:
     await world.start_servers("ns-a")
     await world.zone_class()
@@ -188,3 +220,13 @@ async def test_results_that_do_not_fit_are_told_on_the_part(world: World) -> Non
 def _reason(world: World) -> str | None:
     unit = world.cached_unit("zone")
     return unit.status.conditions[0].reason if unit is not None and unit.status.conditions else None
+
+
+async def _is_as(world: World, before: Mapping[str, Any]) -> bool:
+    found = await world.hosted("zone")
+    return found is not None and found["spec"] == before["spec"]
+
+
+async def _is_rejected(world: World) -> bool:
+    found = await world.hosted("zone")
+    return found is not None and found["status"]["servers"][0]["state"] == "Rejected"
