@@ -13,9 +13,10 @@ import typer
 from cli.connection import Context, Kubeconfig, Namespace, connect, run
 from cli.document import Document, Fault, read_documents
 from cli.plan_report import Refusal, Report
+from cli.refusal import CommandError
 from cli.rehearsal import PARSERS, Left, Objects, Rehearsal, Taken
 from cli.submission import Settings
-from controllers.api.group import RECORD_SETS, ZONES
+from controllers.api.group import RECORD_SETS, ZONE_UNITS, ZONES
 from controllers.core.plan import make_plan
 from kube.client import Client
 from kube.object import ObjectKey
@@ -65,7 +66,9 @@ async def _plan(
     client: Client, documents: list[Document], broken: list[Fault], settings: Settings, output: Output
 ) -> int:
     rehearsal = Rehearsal(await _read(client), settings, time_text(utc_now()))
-    for complaint in rehearsal.unreadable:
+    for ref, complaint in rehearsal.unreadable:
+        if ref is ZONE_UNITS:
+            raise CommandError(f"{complaint}; without a whole ledger nobody can tell what would change")
         typer.echo(f"warning: {complaint}; controllers leave it out as well", err=True)
     report = await _report(rehearsal, documents, broken, settings)
     if output is Output.JSON:

@@ -85,7 +85,7 @@ class _Parsed:
 class Rehearsal:
     """One run of manifests over the objects of an API; `before` and `after` are the worlds on both sides of it.
 
-    `unreadable` names the objects that are in the API and cannot be parsed: for controllers, too, they are not there.
+    `unreadable` tells of the objects, by kind, that are in the API and cannot be parsed: for controllers, too, they are not there.
     """
 
     def __init__(self, objects: Objects, settings: Settings, now: str) -> None:
@@ -94,7 +94,7 @@ class Rehearsal:
         self._settings = settings
         self._now = now
         self._parsed = _Parsed()
-        self.unreadable: list[str] = []
+        self.unreadable: list[tuple[ResourceRef, str]] = []
         for ref, found in self._objects.items():
             for key, obj in found.items():
                 self._parse(ref, key, obj)
@@ -143,7 +143,7 @@ class Rehearsal:
         if changes or live is None:
             self._objects[ref][key] = obj
             if not self._parse(ref, key, obj):
-                return Fault(document.place, (self.unreadable.pop(),), name)
+                return Fault(document.place, (self.unreadable.pop()[1],), name)
         return Taken(document, ref, key, live is None, changes)
 
     def _place(self, ref: ResourceRef, metadata: Manifest) -> list[str]:
@@ -206,7 +206,7 @@ class Rehearsal:
         try:
             self._parsed.of[ref][key] = PARSERS[ref](obj)
         except ValueError as error:
-            self.unreadable.append(f"{ref.kind} {key} cannot be read: {' '.join(str(error).split())}")
+            self.unreadable.append((ref, f"{ref.kind} {key} cannot be read: {' '.join(str(error).split())}"))
             return False
         return True
 

@@ -10,10 +10,12 @@ import pytest
 
 from controllers.api.group import LEASES, NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.core.admission.handler import Hook
+from controllers.core.admission.installation import webhook_manifests
 from controllers.core.admission.review import ReviewError
 from controllers.core.admission.server import ListenError
 from controllers.manager import LEASE_NAME
 from kube.errors import Forbidden, Invalid
+from kube.resource import ResourceRef
 from tests.controllers.core.admission.build import Manifest, ledger, record_set, zone, zone_class
 from tests.controllers.core.admission.test_handler import review
 from tests.controllers.manager.corpus import reviews
@@ -125,6 +127,22 @@ async def test_a_ledger_is_kept_while_its_zone_lives(world: World) -> None:
 
     with pytest.raises(Forbidden):
         await world.client.delete(ZONE_UNITS, namespace="app", name="example")
+
+
+async def test_an_api_takes_what_is_generated_without_a_field_that_it_does_not_know(world: World) -> None:
+    """All but the certificates, whose kinds are not the API's own."""
+    taken = []
+    for _, generated in webhook_manifests(world.manager(0).admission.hooks()):
+        group, _, version = generated["apiVersion"].rpartition("/")
+        kind = generated["kind"]
+        if group != "cert-manager.io":
+            namespaced = "namespace" in generated["metadata"]
+            ref = ResourceRef(group, version, f"{kind.lower()}s", kind, namespaced=namespaced)
+            created = await world.client.create(ref, generated, field_validation="Strict")
+            assert created.get("spec", created.get("webhooks")) is not None
+            taken.append(kind)
+
+    assert taken == ["Service", "ValidatingWebhookConfiguration"]
 
 
 async def test_an_address_in_use_ends_the_manager_with_a_reason(world: World) -> None:
