@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +13,24 @@ import pytest
 from controllers.api.group import HOSTED_ZONES, RECORD_SETS
 from kube.client import Client
 from kube.config import connect
+from tests.product.aftermath import (
+    assert_all_answered,
+    assert_answers_are_recent,
+    assert_nothing_is_lost,
+    first_serial,
+    until_settled,
+)
 from tests.product.claim import ZONE, claim
 from tests.product.conftest import fresh_stage
 from tests.product.lone_server import LoneServer, serving
 from tests.product.product import Product
 from tests.product.stage import Object, Stage
+from tests.product.writer import Writer, make_slots
 
 NAME = "alone"
+KILLS = 15
+WRITERS = 3
+LONGEST_WRITING_S = 1.0
 CLAIMS = [
     claim("www", "A", "192.0.2.1"),
     claim("@", "MX", "10 mx.example.net"),
@@ -73,6 +86,42 @@ async def test_a_zone_that_went_while_it_was_down_is_not_served_again(fragile: P
         await stage.until_there(HOSTED_ZONES, ZONE, _is_served_alone)
         seen = replace(stage, server=alone.dns)
         assert seen.rcode("www", "A") == "NXDOMAIN"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_it_may_be_killed_at_any_moment(fragile: Product, alone: LoneServer) -> None:
+    chance = random.Random(3)
+    slots = make_slots(40)
+    writers = [Writer(slots[n::WRITERS], seed=n) for n in range(WRITERS)]
+    async with connect(fragile.kubeconfig) as client:
+        stage = await fresh_stage(fragile, client)
+        await stage.set_up()
+        seen = replace(stage, server=alone.dns)
+        await stage.until_there(HOSTED_ZONES, ZONE, _is_served_alone)
+        for _ in range(KILLS):
+            serial = seen.serial()
+            await _kill_under_writes(stage, alone, writers, chance.uniform(0, LONGEST_WRITING_S))
+            alone.start()
+            first_serial(seen, serial)
+            assert_answers_are_recent(seen, slots)
+            await assert_nothing_is_lost(stage, slots)
+            await until_settled(stage, slots)
+            await stage.until_there(HOSTED_ZONES, ZONE, _is_served_alone)
+            assert_all_answered(seen, slots)
+    fragile.kill()
+    assert alone.stop() == 0
+    alone.start()
+    assert_all_answered(seen, slots)
+
+
+async def _kill_under_writes(stage: Stage, alone: LoneServer, writers: list[Writer], after_s: float) -> None:
+    writing = [asyncio.create_task(each.run(stage)) for each in writers]
+    await asyncio.sleep(after_s)
+    alone.kill()
+    for task in writing:
+        task.cancel()
+    await asyncio.wait(writing)
 
 
 def test_without_api_and_cache_it_waits_and_says_so(tmp_path: Path) -> None:

@@ -65,6 +65,12 @@ class Slot:
         self.window = {self.state}
 
 
+def make_slots(count: int) -> list[Slot]:
+    """Slots of all types in turn."""
+    types = list(VALUES)
+    return [Slot(f"name-{number}", types[number % len(types)]) for number in range(count)]
+
+
 class Writer:
     """Writes to its own slots, one write at a time."""
 
