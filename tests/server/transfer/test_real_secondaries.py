@@ -1,0 +1,103 @@
+"""NSD, Knot and BIND pull zones from us, by AXFR and IXFR, signed, while the zone changes, and end with the same records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from server.app import NameServer
+from server.config import Address, ServerConfig, ZoneFile
+from server.transfer.config import TransferConfig
+from tests.server.process import free_port
+from tests.server.running import running, until
+from tests.server.transfer.daemon import HOST, KEY_LINE, KEY_NAME, KINDS, Daemon, Role, running_daemon
+from tests.server.transfer.zone import EditedZone, fetch, reaches
+from zonemodel.hosted_zone import Transfer
+
+ZONE = "edit.test"
+
+
+@asynccontextmanager
+async def primary(zone: EditedZone, folder: Path, **transfer: object) -> AsyncIterator[tuple[NameServer, Path]]:
+    """Our server with the zone as a master file."""
+    keys, file = folder / "keys", folder / "edit.zone"
+    keys.write_text(KEY_LINE)
+    zone.write(file)
+    config = ServerConfig(
+        (Address(HOST, 0),),
+        zone_files=(ZoneFile(file),),
+        cache_dir=folder / "cache",
+        transfer=TransferConfig(key_files=(keys,), **transfer),  # type: ignore[arg-type]  # any field of it
+    )
+    async with running(config) as server:
+        yield server, file
+
+
+@asynccontextmanager
+async def pair(kind: str, zone: EditedZone, folder: Path) -> AsyncIterator[tuple[NameServer, Path, Daemon]]:
+    """Our server and a secondary of it."""
+    notified = free_port()
+    allow = Transfer(allow=(f"key:{KEY_NAME}",), notify=(f"{HOST}:{notified}",))
+    async with primary(zone, folder, every_zone=allow) as (server, file):
+        role = Role(ZONE, primary=server.ports[0])
+        async with running_daemon(kind, folder / kind, role, port=notified) as daemon:
+            await reaches(daemon.port, ZONE, zone.serial)
+            yield server, file, daemon
+
+
+async def edit(server: NameServer, zone: EditedZone, file: Path, changes: int = 5) -> None:
+    zone.edit(changes)
+    zone.write(file)
+    await server.reload()
+
+
+async def ends_equal(server: NameServer, daemon: Daemon, zone: EditedZone) -> None:
+    try:
+        await reaches(daemon.port, ZONE, zone.serial)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{daemon.log_file.read_text()[-4000:]}") from None
+    ours, theirs = await fetch(server.ports[0], ZONE), await fetch(daemon.port, ZONE, signed=False)
+    assert len(ours) > 100
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_secondary_follows_edits_by_ixfr(kind: str, tmp_path: Path) -> None:
+    zone = EditedZone().fill(500)
+    async with pair(kind, zone, tmp_path) as (server, file, daemon):
+        sent = server.transfers.counters.sent
+        assert sent["AXFR"] >= 1
+        for _ in range(10):
+            await edit(server, zone, file)
+            await reaches(daemon.port, ZONE, zone.serial)
+        await ends_equal(server, daemon, zone)
+        assert sent["IXFR"] >= 10
+        assert sent["AXFR"] <= 3  # the first, and the two that compare
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_secondary_that_missed_edits_catches_up_in_one_step(kind: str, tmp_path: Path) -> None:
+    zone = EditedZone().fill(500)
+    async with pair(kind, zone, tmp_path) as (server, file, daemon):
+        for _ in range(20):
+            await edit(server, zone, file)
+        await ends_equal(server, daemon, zone)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_secondary_follows_a_minute_of_edits(kind: str, tmp_path: Path) -> None:
+    zone = EditedZone().fill(2000)
+    loop = asyncio.get_running_loop()
+    async with pair(kind, zone, tmp_path) as (server, file, daemon):
+        end_s = loop.time() + 60
+        while loop.time() < end_s:
+            await edit(server, zone, file, zone.random.randrange(1, 40))
+            await asyncio.sleep(zone.random.uniform(0, 0.3))
+        await ends_equal(server, daemon, zone)
+        await until(lambda: server.transfers.counters.sent["IXFR"] > 10, "transfers of differences")
