@@ -17,6 +17,7 @@ import dns.message
 import dns.rcode
 
 from controllers.api.group import HOSTED_ZONES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.runtime.recorder import EVENTS
 from kube.client import Client
 from kube.errors import NotFound
 from kube.resource import ResourceRef
@@ -139,6 +140,22 @@ class Stage:
         found = condition(await self.until_there(ref, name, holds), kind)
         assert found is not None
         return found
+
+    async def until_event(self, name: str, reason: str) -> Object:
+        """Wait for an event about an object of that name."""
+        async with asyncio.timeout(LIMIT_S):
+            listing = await self.client.list(EVENTS, namespace=self.namespace)
+            for obj in listing.items:
+                if (obj["involvedObject"]["name"], obj["reason"]) == (name, reason):
+                    return obj
+            version = listing.resource_version
+            events = self.client.watch(EVENTS, resource_version=version, namespace=self.namespace, bookmarks=False)
+            async with aclosing(events):
+                async for event in events:
+                    obj = event.object
+                    if (obj["involvedObject"]["name"], obj["reason"]) == (name, reason):
+                        return obj
+        raise AssertionError(f"there is no event {reason} about {name}")
 
     async def until_gone(self, ref: ResourceRef, name: str) -> None:
         await self.until(ref, name, lambda obj: obj is None)

@@ -190,3 +190,16 @@ async def test_a_class_edit_reaches_the_answers(stage: Stage) -> None:
     assert stage.ask("nothing", "A").authority[0].ttl == 7
     assert stage.serial() > before
     await stage.until_there(ZONE_CLASSES, ZONE_CLASS, lambda obj: condition(obj, "Accepted") is not None)
+
+
+async def test_events_tell_how_a_claim_got_on(stage: Stage) -> None:
+    www = claim("www", "A", "192.0.2.1")
+    await stage.set_up(www)
+    for obj, reason in ((www.name, "Accepted"), (www.name, "Programmed"), (ZONE, "Accepted"), (ZONE, "Programmed")):
+        found = await stage.until_event(obj, reason)
+        assert found["type"] == "Normal"
+    await stage.apply(www.manifest(name="rival"))
+    found = await stage.until_event("rival", "RecordSetConflict")
+    assert found["type"] == "Warning"
+    assert www.name in found["message"]
+    assert found["related"]["name"] == ZONE

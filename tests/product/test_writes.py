@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.api.group import RECORD_SETS
+from controllers.api.group import RECONCILE_REQUEST, RECORD_SETS, ZONE_UNITS, ZONES
+from controllers.runtime.recorder import EVENTS
 from kube.client import Client
 from kube.object import ObjectKey
 from tests.product.claim import ZONE, claim, zone
@@ -60,6 +61,19 @@ async def test_a_refused_claim_touches_no_other(stage: Stage) -> None:
     written = await writes_since(stage.client, start, SETTLED_S, stage.namespace)
     assert written.keys() == {("RecordSet", ObjectKey(stage.namespace, "rival"))}
     assert max(written.values()) <= SPEC_AND_STATUS
+
+
+async def test_a_reconcile_request_goes_to_the_ledger_and_changes_nothing(stage: Stage) -> None:
+    await stage.set_up(*MANY[:5])
+    refs = [ref for ref in await every_resource(stage.client) if ref != EVENTS]
+    start = await moment(stage.client, refs)
+    request = {"metadata": {"annotations": {RECONCILE_REQUEST: "now"}}}
+    await stage.client.patch_merge(ZONES, request, namespace=stage.namespace, name=ZONE)
+    await stage.until_there(
+        ZONE_UNITS, ZONE, lambda obj: obj["metadata"].get("annotations", {}).get(RECONCILE_REQUEST) == "now"
+    )
+    written = await writes_since(stage.client, start, SETTLED_S, stage.namespace)
+    assert written == {("Zone", ObjectKey(stage.namespace, ZONE)): 1, ("ZoneUnit", ObjectKey(stage.namespace, ZONE)): 1}
 
 
 @pytest.mark.slow
