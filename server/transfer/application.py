@@ -1,11 +1,12 @@
 """A difference applied to a version of a zone: what IXFR brings, and what a journal replays.
 
-Owns the strictness: a record that goes must be there, one that comes must not be. Pure.
+Owns the strictness: each difference starts where the one before ended, and a record that goes must be there. Pure.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from server import rdtype
@@ -31,29 +32,25 @@ class _Set:
     rdatas: dict[bytes, bytes] = field(default_factory=dict)
 
 
-def changes_of(index: ZoneIndex, difference: Difference) -> Changes:
-    """Return what a difference does to a version; raises MismatchError."""
-    if difference.since != serial_of(index):
-        raise MismatchError(f"the difference starts from serial {difference.since}, the zone has {serial_of(index)}")
+def changes_of(index: ZoneIndex, differences: Sequence[Difference]) -> Changes:
+    """Return what differences that follow one another do to a version; raises MismatchError."""
+    serial = serial_of(index)
     sets: dict[tuple[WireName, int], _Set] = {}
-    for record in difference.removed:
-        found = _present(sets, index, record)
-        if found.rdatas.pop(canonical(record.rdtype, record.rdata), None) is None:
-            raise MismatchError(f"{_which(record)} is to go and is not there")
-    for record in difference.added:
-        found = _present(sets, index, record)
-        form = canonical(record.rdtype, record.rdata)
-        if form in found.rdatas:
-            raise MismatchError(f"{_which(record)} is to come and is there already")
-        found.ttl_s = record.ttl_s if found.ttl_s is None or not found.rdatas else min(found.ttl_s, record.ttl_s)
-        found.rdatas[form] = record.rdata
-    soa = difference.new_soa
+    for difference in differences:
+        if difference.since != serial:
+            raise MismatchError(f"a difference starts from serial {difference.since}, the zone has {serial}")
+        serial = difference.until
+        for record in difference.removed:
+            _remove(_present(sets, index, record), record)
+        for record in difference.added:
+            _add(_present(sets, index, record), record)
+    soa = differences[-1].new_soa
     put = [RRset(soa.owner, rdtype.SOA, soa.ttl_s, (soa.rdata,))]
     put += (_rrset(*key, found) for key, found in sets.items() if found.rdatas)
     return Changes(tuple(put), tuple(key for key, found in sets.items() if not found.rdatas))
 
 
-def rrsets_of(records: tuple[Record, ...] | list[Record]) -> tuple[RRset, ...]:
+def rrsets_of(records: Iterable[Record]) -> tuple[RRset, ...]:
     """Return the sets of a whole zone's records: duplicates dropped, of several TTLs the lowest (RFC 2181 section 5.2)."""
     sets: defaultdict[tuple[WireName, int], _Set] = defaultdict(lambda: _Set(None))
     for record in records:
@@ -74,6 +71,17 @@ def _present(sets: dict[tuple[WireName, int], _Set], index: ZoneIndex, record: R
         if rrset is not None:
             found.rdatas = {canonical(record.rdtype, rdata): rdata for rdata in rrset.rdatas}
     return found
+
+
+def _remove(found: _Set, record: Record) -> None:
+    if found.rdatas.pop(canonical(record.rdtype, record.rdata), None) is None:
+        raise MismatchError(f"{_which(record)} is to go and is not there")
+
+
+def _add(found: _Set, record: Record) -> None:
+    """One that is there already stays: NSD 4.6 sends such records, and what is meant is clear."""
+    found.ttl_s = min(found.ttl_s, record.ttl_s) if found.rdatas and found.ttl_s is not None else record.ttl_s
+    found.rdatas.setdefault(canonical(record.rdtype, record.rdata), record.rdata)
 
 
 def _rrset(owner: WireName, number: int, found: _Set) -> RRset:

@@ -34,7 +34,7 @@ def whole_zone(apex: WireName, records: list[Record]) -> Zone:
 
 def stepped_zone(zone: Zone, differences: list[Difference]) -> Zone:
     """Compile the version that differences lead to; raises MismatchError or UnservableError, and the zone stays as it is."""
-    changes = changes_of(zone.index, condense(differences))
+    changes = changes_of(zone.index, differences)
     after = zone.index.with_changes(changes)
     judge_changes(after, changes)
     return recompile(zone, after, changes)
@@ -58,7 +58,7 @@ def kept_zone(apex: WireName, archive: Archive) -> Kept | None:
         raise ValueError("the copy does not have the fingerprint that it is stored under")
     differences = _behind_copy(archive.journal(apex), serial_of(index), copy.fingerprint)
     if differences:
-        index = index.with_changes(changes_of(index, condense(differences)))
+        index = index.with_changes(changes_of(index, differences))
     return Kept(compile_zone(index), copy.refreshed_s)
 
 

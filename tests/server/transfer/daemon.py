@@ -126,9 +126,9 @@ class Knot(Daemon):
         role = self.role
         peer = role.primary if role.primary is not None else role.secondary
         if role.primary is not None:
-            zone = "    master: peer\n    acl: [notice, anybody]\n"
+            zone = "    master: peer\n    acl: [notice, keyed, anybody]\n"
         else:
-            zone = "    notify: peer\n    acl: [anybody]\n    journal-content: changes\n    zonefile-load: difference\n"
+            zone = "    notify: peer\n    acl: [keyed, anybody]\n    journal-content: changes\n    zonefile-load: difference\n"
         return f"""server:
     rundir: "{self.folder}"
     listen: {HOST}@{self.port}
@@ -150,6 +150,10 @@ acl:
   - id: notice
     address: {HOST}
     action: notify
+  - id: keyed
+    address: {HOST}
+    key: {KEY_NAME}
+    action: [transfer, notify]
   - id: anybody
     address: {HOST}
     action: transfer
