@@ -14,7 +14,7 @@ from typing import Final
 from server.config import Address
 
 _RECEIVE_BUFFER_BYTES: Final = 4 * 1024 * 1024
-_BACKLOG: Final = 1024
+BACKLOG: Final = 4096
 _PORT_TRIES: Final = 32
 
 IP_PKTINFO: Final = 8
@@ -125,7 +125,7 @@ def _open(address: Address, kind: socket.SocketKind, *, shared: bool = False) ->
                 opened.setsockopt(*_PACKET_INFO[family], 1)
         opened.bind(tuple(address))
         if kind == socket.SOCK_STREAM:
-            opened.listen(_BACKLOG)
+            opened.listen(BACKLOG)
     except OSError as error:
         opened.close()
         transport = "TCP" if kind == socket.SOCK_STREAM else "UDP"

@@ -11,6 +11,7 @@ from typing import Final
 
 from server.config import Address
 from server.connection import Connection
+from server.listen import BACKLOG
 from server.service import Service
 from server.tls import Certificate, TlsChannel
 
@@ -27,12 +28,12 @@ class TcpListener:
         self._address = (address.host, address.port)
         self._service = service
         self._certificate = certificate
-        self._connections: set[Connection] = set()
+        self.connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accept, sock=self._socket)
+        self._server = await loop.create_server(self._accept, sock=self._socket, backlog=BACKLOG)
 
     async def stop(self) -> None:
         """Take no new connections, let the open ones take the replies to what they asked, then close them."""
@@ -42,17 +43,17 @@ class TcpListener:
         for _ in range(_ACCEPT_TURNS):
             await asyncio.sleep(0)  # those that the kernel has accepted already have their turn
         self._server.close()
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.finish()
-        gone = [connection.gone for connection in self._connections]
+        gone = [connection.gone for connection in self.connections]
         if gone:
             await asyncio.wait(gone, timeout=self._service.limits.drain_s)
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.evict()
 
     def _accept(self) -> Connection:
         channel = None if self._certificate is None else TlsChannel(self._certificate.context)
         connection = Connection(self._service, self._address, channel)
-        self._connections.add(connection)
-        connection.gone.add_done_callback(lambda _: self._connections.discard(connection))
+        self.connections.add(connection)
+        connection.gone.add_done_callback(lambda _: self.connections.discard(connection))
         return connection
