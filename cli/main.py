@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Final
 
 import typer
@@ -27,6 +28,8 @@ COMMANDS: Final = {
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
 }
 
+OWN_PACKAGES: Final = frozenset({"zonemodel", "kube", "server", "controllers", "standalone", "cli"})
+
 
 def build(called: str | None) -> typer.Typer:
     """Return the command with `called` at work and the others as lines of the help."""
@@ -40,10 +43,23 @@ def build(called: str | None) -> typer.Typer:
     )
     for name, (module, text) in COMMANDS.items():
         if name == called:
-            importlib.import_module(module).register(app)
+            _load(name, module).register(app)
         else:
             app.command(name, help=text)(_elsewhere)
     return app
+
+
+def _load(name: str, module: str) -> ModuleType:
+    """Import a command's module; says which extra brings what is missing."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        if missing in OWN_PACKAGES:
+            raise
+        typer.echo(f"error: dns-api {name} needs the package {missing}, which is not installed", err=True)
+        typer.echo("  install what it needs with: pip install 'dns-api[standalone]'", err=True)
+        raise SystemExit(1) from error
 
 
 def _elsewhere() -> None:

@@ -1,0 +1,54 @@
+"""The command itself: its help, and what it says when an extra is not installed."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+from cli.main import COMMANDS, main
+
+
+def test_the_help_lists_every_command_and_loads_none() -> None:
+    script = "import sys; from cli.main import main\ntry: main(['--help'])\nfinally: print(sorted(m for m in sys.modules if m.startswith('cli.')))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    for name in COMMANDS:
+        assert f" {name} " in done.stdout
+    assert "cli.main" in done.stdout
+    assert "cli.up" not in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cli.main", name, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"dns-api {name}" in done.stdout or "Usage" in done.stdout
+
+
+def test_a_missing_package_is_told_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(name: str) -> ModuleType:
+        raise ModuleNotFoundError(f"No module named 'engine.{name}'", name="engine.part")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(SystemExit) as ended:
+        main(["up"])
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert "dns-api up needs the package engine" in told
+    assert "pip install 'dns-api[standalone]'" in told
+
+
+def test_a_module_of_ours_that_is_missing_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> ModuleType:
+        raise ModuleNotFoundError(f"No module named {name!r}", name="cli.lost")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(ModuleNotFoundError):
+        main(["up"])
