@@ -13,7 +13,14 @@ from cli.main import COMMANDS, main
 
 
 def test_the_help_lists_every_command_and_loads_none() -> None:
-    script = "import sys; from cli.main import main\ntry: main(['--help'])\nfinally: print(sorted(m for m in sys.modules if m.startswith('cli.')))"
+    script = """
+import sys
+from cli.main import main
+try:
+    main(["--help"])
+finally:
+    print(sorted(name for name in sys.modules if name.startswith("cli.")))
+"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     for name in COMMANDS:
         assert f" {name} " in done.stdout
