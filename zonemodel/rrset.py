@@ -5,9 +5,20 @@ Owns the value that master files, snapshots and the name server share. Never int
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from zonemodel.name import WireName
+
+_MESSAGE_OCTETS: Final = 65535
+_BESIDE_ANSWER_OCTETS: Final = 12 + 255 + 4 + 11
+"""Header, longest question and OPT record."""
+_RECORD_OCTETS: Final = 12
+"""A record beside its data, its owner compressed."""
+
+ANSWER_MAX_OCTETS: Final = _MESSAGE_OCTETS - _BESIDE_ANSWER_OCTETS
+"""The longest set that an answer can hold whatever the question, even over TCP (RFC 1035 section 4.2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +41,8 @@ class ZoneData:
     origin: WireName
     rrsets: tuple[RRset, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
+
+
+def answer_octets(rdatas: Iterable[bytes]) -> int:
+    """Return how many octets a set of these rdatas takes in an answer."""
+    return sum(len(rdata) + _RECORD_OCTETS for rdata in rdatas)

@@ -12,17 +12,12 @@ from server import rdtype
 from server.text import name_text, type_text
 from server.zone.index import Changes, Sets, ZoneIndex
 from zonemodel.name import WireName, is_within
-from zonemodel.rrset import ZoneData
+from zonemodel.rrset import ANSWER_MAX_OCTETS, ZoneData, answer_octets
 
 Rule = Callable[[ZoneIndex, WireName, Sets], str | None]
 
 _BESIDE_CNAME: Final = frozenset({rdtype.CNAME, rdtype.RRSIG, rdtype.NSEC})
 _SINGLE: Final = (rdtype.SOA, rdtype.CNAME, rdtype.DNAME)
-_MESSAGE_BYTES: Final = 65535
-_BESIDE_ANSWER_BYTES: Final = 12 + 255 + 4 + 11
-"""Header, longest question and OPT record."""
-_RECORD_BYTES: Final = 12
-"""A record beside its data, its owner compressed."""
 
 
 class UnservableError(ValueError):
@@ -91,11 +86,10 @@ def _nothing_below_dname(index: ZoneIndex, owner: WireName, found: Sets) -> str 
 
 
 def _fits_a_message(_index: ZoneIndex, owner: WireName, found: Sets) -> str | None:
-    most_bytes = _MESSAGE_BYTES - _BESIDE_ANSWER_BYTES
     for type_, rrset in found.items():
-        size = sum(len(rdata) + _RECORD_BYTES for rdata in rrset.rdatas)
-        if size > most_bytes:
-            return f"{name_text(owner)} {type_text(type_)} takes {size} octets in a message, allowed are {most_bytes}"
+        octets = answer_octets(rrset.rdatas)
+        if octets > ANSWER_MAX_OCTETS:
+            return f"{name_text(owner)} {type_text(type_)} takes {octets} octets in a message, allowed are {ANSWER_MAX_OCTETS}"
     return None
 
 

@@ -15,6 +15,7 @@ from zonemodel.canonical import encode_canonical
 from zonemodel.hosted_zone import HostedRecordSet
 from zonemodel.name import Fqdn, OwnerName, object_to_length, to_wire
 from zonemodel.record import RecordType, encode_bodies
+from zonemodel.rrset import ANSWER_MAX_OCTETS, answer_octets
 
 DEFAULT_TTL_S: Final = 300
 
@@ -87,7 +88,7 @@ def _convert(part: ZoneUnit, before: Items) -> Items:
 
 
 def convert(source: UnitRecordSet, domain: Fqdn) -> Item:
-    """Return an item of the ledger with its line; one that has no wire form would make servers refuse the whole snapshot."""
+    """Return an item of the ledger with its line; one that no message can hold would make servers refuse the whole snapshot."""
     record_key = RecordKey(source.name, source.type)
     body = getattr(source, source.type.field)
     if body is None:
@@ -98,9 +99,12 @@ def convert(source: UnitRecordSet, domain: Fqdn) -> Item:
     )
     try:
         to_wire(source.name.removeprefix("@"))
-        encode_bodies(record)
+        octets = answer_octets(encode_bodies(record))
     except ValueError as error:
         return Item(source, source.key, record_key, None, f"{source.type.field}: {error}")
+    if octets > ANSWER_MAX_OCTETS:
+        fault = f"{source.type.field}: takes {octets} octets in a message, allowed are {ANSWER_MAX_OCTETS}"
+        return Item(source, source.key, record_key, None, fault)
     if objection := object_to_length(OwnerName(source.name), domain):
         return Item(source, source.key, record_key, None, objection)
     return Item(source, source.key, record_key, Line.of(record))

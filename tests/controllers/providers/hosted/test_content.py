@@ -84,6 +84,10 @@ def test_what_was_served_before_matters_only_where_something_is_held(
         (item("www", "1.2.3"), "a: Expected 4 octets in '1.2.3'"),
         (item("w" * 64), "a: "),
         (item(".".join(["w" * 62] * 4)), "octets on the wire"),
+        (
+            item("www", type="TXT", txt={"values": [f"{n:02}{'x' * 3998}" for n in range(17)]}),
+            "txt: takes 68476 octets in a message, allowed are 65253",
+        ),
     ],
 )
 def test_item_without_a_wire_form_says_why(written: dict[str, Any], fault: str) -> None:
