@@ -93,22 +93,26 @@ class Dnstap:
         """Connect, and send until the connection fails."""
         async with asyncio.timeout(_PATIENCE_S):
             reader, writer = await asyncio.open_unix_connection(self._path)
-            sender = FrameSender(reader, writer, CONTENT_TYPE)
-            await sender.open()
-        log.info("dnstap collector is there", path=str(self._path))
-        self._sender = sender
+        sender = FrameSender(reader, writer, CONTENT_TYPE)
         try:
-            while True:
-                await self._arrived.wait()
-                self._arrived.clear()
-                while self._waiting:
-                    async with asyncio.timeout(_PATIENCE_S):
-                        await self._send_some(sender)
-                    await asyncio.sleep(0)  # answering queries comes first
-        except OSError:
+            async with asyncio.timeout(_PATIENCE_S):
+                await sender.open()
+            log.info("dnstap collector is there", path=str(self._path))
+            self._sender = sender
+            await self._send_what_comes(sender)
+        except (OSError, EOFError, FrameStreamError):
             self._sender = None
             writer.close()
             raise
+
+    async def _send_what_comes(self, sender: FrameSender) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            while self._waiting:
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._send_some(sender)
+                await asyncio.sleep(0)  # answering queries comes first
 
     async def _send_some(self, sender: FrameSender) -> None:
         taken = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]

@@ -62,6 +62,10 @@ def many_descriptors() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def until_open(server: Beside, count: int) -> None:
+    server.wait_until(lambda: server.server.counters.tcp_open == count, f"{count} open connections")
+
+
 @contextlib.contextmanager
 def thousands(server: Beside, count: int) -> Iterator[list[socket.socket]]:
     """Open connections many at a time: no more than the kernel keeps for a server that has not come to accept them."""
@@ -72,7 +76,7 @@ def thousands(server: Beside, count: int) -> Iterator[list[socket.socket]]:
             for client in clients[first:]:
                 client.setblocking(False)
                 client.connect_ex((server.target.host, server.target.port))
-            server.wait_until(lambda opened=first + CROWD: server.server.counters.tcp_open == opened, "all accepted")
+            until_open(server, first + CROWD)
         for client in clients:
             client.settimeout(PATIENCE_S)
         yield clients
