@@ -10,31 +10,12 @@ from pathlib import Path
 import pytest
 
 from server.app import NameServer
-from server.config import Address, ServerConfig, ZoneFile
-from server.transfer.config import TransferConfig
 from tests.server.process import free_port
-from tests.server.running import running, until
-from tests.server.transfer.daemon import HOST, KEY_LINE, KEY_NAME, KINDS, Daemon, Role, running_daemon
+from tests.server.running import until
+from tests.server.transfer.daemon import HOST, KEY_NAME, KINDS, Daemon, Role, running_daemon
+from tests.server.transfer.serving import ZONE, edit, primary
 from tests.server.transfer.zone import EditedZone, fetch, reaches
 from zonemodel.hosted_zone import Transfer
-
-ZONE = "edit.test"
-
-
-@asynccontextmanager
-async def primary(zone: EditedZone, folder: Path, **transfer: object) -> AsyncIterator[tuple[NameServer, Path]]:
-    """Our server with the zone as a master file."""
-    keys, file = folder / "keys", folder / "edit.zone"
-    keys.write_text(KEY_LINE)
-    zone.write(file)
-    config = ServerConfig(
-        (Address(HOST, 0),),
-        zone_files=(ZoneFile(file),),
-        cache_dir=folder / "cache",
-        transfer=TransferConfig(key_files=(keys,), **transfer),  # type: ignore[arg-type]  # any field of it
-    )
-    async with running(config) as server:
-        yield server, file
 
 
 @asynccontextmanager
@@ -47,12 +28,6 @@ async def pair(kind: str, zone: EditedZone, folder: Path) -> AsyncIterator[tuple
         async with running_daemon(kind, folder / kind, role, port=notified) as daemon:
             await reaches(daemon.port, ZONE, zone.serial)
             yield server, file, daemon
-
-
-async def edit(server: NameServer, zone: EditedZone, file: Path, changes: int = 5) -> None:
-    zone.edit(changes)
-    zone.write(file)
-    await server.reload()
 
 
 async def ends_equal(server: NameServer, daemon: Daemon, zone: EditedZone) -> None:
