@@ -24,6 +24,10 @@ ZONE_FROZEN: Final = "The zone stays served as it last was, see the Zone's condi
 SHADOWED: Final = ItemResult(
     refused(Reason.PROVIDER_CONFLICT, "Another RecordSet of the zone has the same name and type.")
 )
+MISPLACED: Final = faulty(
+    "name: a name server of the zone has its addresses here by the ZoneClass; "
+    "found CNAME, allowed are other types (RFC 2181 section 10.3)"
+)
 GONE: Final = ItemResult(PENDING, gone=True)
 
 
@@ -86,6 +90,8 @@ class _Judge:
                 return self._deferred
             case Fate.FAULTY:
                 return faulty(item.fault)
+            case Fate.MISPLACED:
+                return MISPLACED
             case Fate.SHADOWED:
                 return SHADOWED
 

@@ -5,8 +5,8 @@ Owns the types and their meaning for a zone. What makes a payload wrong is said 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from controllers.providers.hosted import parameter_pattern
 from zonemodel.hosted_zone import SOA, NameServer, Transfer
 from zonemodel.model import Model
-from zonemodel.name import Fqdn, relative_to
+from zonemodel.name import Fqdn, OwnerName, relative_to
 from zonemodel.record import TTL_MAX_S
 
 DEFAULT_MAILBOX: Final = "hostmaster"
@@ -176,3 +176,20 @@ def servers_without_addresses(parameters: Parameters, domain: Fqdn) -> Iterator[
     for index, server in enumerate(parameters.name_servers):
         if not server.addresses and relative_to(Fqdn(server.name), domain) is not None:
             yield index, server.name
+
+
+def hosts_of(head: Head) -> frozenset[OwnerName]:
+    """Return the owners inside the zone at which the head puts the addresses of name servers."""
+    owners = (relative_to(Fqdn(server.name), head.domain_name) for server in head.name_servers if server.addresses)
+    return frozenset(owner for owner in owners if owner is not None)
+
+
+def without_addresses(head: Head, owners: Container[str]) -> Head:
+    """Return the head without the addresses that it puts at these owners."""
+    servers = tuple(
+        NameServer(name=server.name)
+        if server.addresses and relative_to(Fqdn(server.name), head.domain_name) in owners
+        else server
+        for server in head.name_servers
+    )
+    return replace(head, name_servers=servers)

@@ -20,9 +20,9 @@ from controllers.providers.hosted.content import Content, Lines, as_written, nee
 from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject
-from controllers.providers.hosted.item import Items, Line
+from controllers.providers.hosted.item import Items, Line, RecordKey
 from controllers.providers.hosted.layout import Layout, PagePlan, lay_out, page_count_of
-from controllers.providers.hosted.parameters import Head
+from controllers.providers.hosted.parameters import Head, hosts_of, without_addresses
 from controllers.providers.hosted.serial import Serials
 from controllers.providers.hosted.standing import Course, Standing
 from controllers.providers.hosted.view import ZoneView
@@ -32,6 +32,7 @@ from controllers.runtime.parallel import in_parallel
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, NotFound, ResourceNotServed, RetryableError
 from kube.object import ObjectKey
 from zonemodel.hosted_zone import HostedZoneSpec, Page, ServerState
+from zonemodel.record import RecordType
 from zonemodel.snapshot import Snapshot, SnapshotError, assemble
 
 _log = structlog.get_logger(__name__)
@@ -78,12 +79,15 @@ class Publisher:
         """Publish the ledger's content as far as the zone's standing lets it; raises KubeError when a retry is called for."""
         history = await self._aligned(view, standing, state, items)
         frozen = standing.course is Course.FREEZE
-        if history.lines is None and needs_base(items, frozen):
+        hosts = hosts_of(standing.head) if standing.head is not None else frozenset()
+        if history.lines is None and needs_base(items, frozen, hosts):
             return Publication(view.manifest, None, UNKNOWN_BASE)
-        content = state.content(items, history.lines or {}, frozen)
+        content = state.content(items, history.lines or {}, frozen, hosts)
         if standing.head is None:
             return Publication(view.manifest, content, standing.programmed)
-        layout = self._laid_out(view, standing.head, content.lines, state)
+        # An alias that was served before its class put a name server there stays, so the addresses have to wait.
+        aliases = {owner for owner in hosts if RecordKey(owner, RecordType.CNAME) in content.lines}
+        layout = self._laid_out(view, without_addresses(standing.head, aliases), content.lines, state)
         started = self._clock()
         wait_s = state.publishing.wait_s(started)
         if wait_s and layout.digest != history.digest:

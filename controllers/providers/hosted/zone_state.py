@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from controllers.providers.hosted.content import Content, Lines, choose, needs_base
+from controllers.providers.hosted.content import Content, Hosts, Lines, choose, needs_base
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import ItemCache, Items
 from controllers.providers.hosted.layout import Layout
@@ -29,12 +29,13 @@ class ContentMemo:
     parts: tuple[Items, ...]
     base: Lines
     frozen: bool
+    hosts: Hosts
     by_base: bool
     content: Content
 
-    def fits(self, parts: tuple[Items, ...], base: Lines, frozen: bool) -> bool:
+    def fits(self, parts: tuple[Items, ...], base: Lines, frozen: bool, hosts: Hosts) -> bool:
         """Say whether the content would be chosen again. Items are the same objects where nothing changed."""
-        if frozen != self.frozen or (self.by_base and base is not self.base):
+        if (frozen, hosts) != (self.frozen, self.hosts) or (self.by_base and base is not self.base):
             return False
         return len(parts) == len(self.parts) and all(a is b for a, b in zip(parts, self.parts, strict=True))
 
@@ -52,11 +53,11 @@ class ZoneState:
     publishing: Pace = field(default_factory=lambda: Pace(PUBLISHING_SHARE, PUBLISHING_PAUSE_S))
     reporting: Pace = field(default_factory=lambda: Pace(REPORTING_SHARE, REPORTING_PAUSE_S))
 
-    def content(self, parts: tuple[Items, ...], base: Lines, frozen: bool) -> Content:
+    def content(self, parts: tuple[Items, ...], base: Lines, frozen: bool, hosts: Hosts) -> Content:
         """Return the content of the next snapshot, chosen anew only when something that it depends on has changed."""
-        if self.memo is None or not self.memo.fits(parts, base, frozen):
-            content = choose(parts, base, frozen)
-            self.memo = ContentMemo(parts, base, frozen, needs_base(parts, frozen), content)
+        if self.memo is None or not self.memo.fits(parts, base, frozen, hosts):
+            content = choose(parts, base, frozen, hosts)
+            self.memo = ContentMemo(parts, base, frozen, hosts, needs_base(parts, frozen, hosts), content)
         return self.memo.content
 
     def released(self, limits_s: Mapping[Hold, float], now: float) -> frozenset[Hold]:

@@ -10,6 +10,7 @@ from controllers.providers.hosted.content import Fate, choose, needs_base
 from controllers.providers.hosted.item import DEFAULT_TTL_S, RecordKey
 from tests.controllers.providers.hosted.build import items_of, one
 from tests.controllers.providers.hosted.world import item
+from zonemodel.name import OwnerName
 from zonemodel.record import RecordType
 
 WWW = RecordKey("www", RecordType.A)
@@ -43,6 +44,40 @@ def test_fate_of_one_item(
     line = content.lines.get(WWW)
     body = line.record.a if line is not None else None
     assert (body.addresses[0] if body is not None else None) == address
+
+
+ALIAS = RecordKey("ns1", RecordType.CNAME)
+HOSTS = frozenset({OwnerName("ns1")})
+
+
+def alias(target: str, **more: Any) -> dict[str, Any]:
+    return item("ns1", type="CNAME", cname={"target": target}, **more)
+
+
+@pytest.mark.parametrize(
+    ("written", "fate"),
+    [
+        (alias("new.test"), Fate.MISPLACED),
+        (alias("old.test"), Fate.MISPLACED),
+        (alias("new.test", deletionRequested=True), Fate.LEAVING),
+        (item("ns1"), Fate.SERVED),
+        (item("ns2", type="CNAME", cname={"target": "new.test"}), Fate.SERVED),
+    ],
+)
+def test_alias_does_not_come_where_a_name_server_has_its_addresses(written: dict[str, Any], fate: Fate) -> None:
+    content = choose([items_of(written)], {}, False, HOSTS)
+    assert content.fates == ((fate,),)
+    assert ALIAS not in content.lines
+
+
+def test_alias_that_was_served_before_a_name_server_came_stays_as_it_was() -> None:
+    old = one(alias("old.test")).line
+    assert old is not None
+    items = items_of(alias("new.test"))
+    assert needs_base([items], False, HOSTS)
+    content = choose([items], {ALIAS: old}, False, HOSTS)
+    assert content.fates == ((Fate.MISPLACED,),)
+    assert content.lines == {ALIAS: old}
 
 
 def test_of_two_items_with_one_identity_the_first_is_served() -> None:
