@@ -71,6 +71,8 @@ class Informer(Generic[T]):
     ) -> None:
         self.synced = asyncio.Event()
         """Set once the first complete listing is stored and delivered; never cleared."""
+        self.attempted = asyncio.Event()
+        """Set once the first listing has come or failed; never cleared."""
         self._client = client
         self._ref = ref
         self._decode = decode
@@ -170,6 +172,7 @@ class Informer(Generic[T]):
         return None
 
     def _report(self, error: KubeError, delay_s: float) -> None:
+        self.attempted.set()
         metrics.WATCH_FAILURES.labels(self._resource, type(error).__name__).inc()
         if isinstance(error, Gone):
             self._log.info("history expired, listing again", delay_s=round(delay_s, 3))
@@ -195,6 +198,7 @@ class Informer(Generic[T]):
         for change in changes:
             self._publish(change)
         self.synced.set()
+        self.attempted.set()
 
     async def _gather(self, limit: int) -> tuple[dict[ObjectKey, Entry[T] | None], str, dict[ObjectKey, str]]:
         """Everything there is: None for what is stored already or cannot be decoded, version, and the latter's faults."""

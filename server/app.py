@@ -6,6 +6,7 @@ Owns their order. Never reads flags or the environment, and takes no signals: wh
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 import structlog
 
@@ -18,6 +19,9 @@ from server.listeners import Listeners
 from server.transfer.service import Transfers
 from server.transport import Reply, Transport
 from server.zone_files import ZoneFiles
+
+FIRST_VIEW_S: Final = 1.0
+"""How long a start waits for an API server that neither answers nor refuses before it goes on with what the cache holds."""
 
 log = structlog.get_logger(__name__)
 
@@ -97,6 +101,7 @@ class NameServer:
                 await self._follower.load()
                 self._following = asyncio.create_task(self._follower.run())
                 self._following.add_done_callback(self._on_following_ended)
+                await self._follower.await_first_view(FIRST_VIEW_S)
             else:
                 self.catalog.complete = True
             await self.listeners.start()

@@ -48,13 +48,17 @@ class CacheWriter:
     async def run(self, used_pages: Callable[[], set[str]]) -> None:
         """Write until cancelled; `used_pages` are the digests of pages that must stay. What waits then is written first."""
         failures = 0
+        writing: asyncio.Task[bool] | None = None
         try:
             while True:
                 await self._changed.wait()
-                failures = 0 if await self._flush(used_pages()) else failures + 1
+                writing = asyncio.create_task(self._flush(used_pages()))
+                failures = 0 if await asyncio.shield(writing) else failures + 1
                 if failures:
                     await asyncio.sleep(_BACKOFF.delay_s(failures - 1))
         finally:
+            if writing is not None:
+                await asyncio.wait([writing])  # its thread goes on whoever is cancelled
             await asyncio.shield(self._flush(used_pages()))
 
     async def _flush(self, used_pages: set[str]) -> bool:

@@ -59,6 +59,7 @@ class Follower:
         self._reporter = Reporter(client, name, self._manifest)
         self._work = Work("snapshot", self._process)
         self._contact_before: float | None = None
+        self._caught_up = asyncio.Event()
 
     def contact_age_s(self) -> float:
         """Return how old the view of the API is: before the first contact, how old it was left by the last run; else infinite."""
@@ -94,6 +95,19 @@ class Follower:
                 group.create_task(self._cache_writer.run(self._page_digests))
                 group.create_task(self._note_contact(self._cache_writer))
 
+    async def await_first_view(self, limit_s: float) -> None:
+        """Return once everything that the API has is served, once the API is found to be away, or after `limit_s`.
+
+        What the cache holds may be older than what was answered last, and who answers before this would go back in time.
+        """
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._informer.attempted.wait()
+                if self._informer.synced.is_set():
+                    await self._caught_up.wait()
+        except TimeoutError:
+            log.warning("the API server is slow to answer, beginning with cached snapshots", waited_s=limit_s)
+
     def close(self) -> None:
         """Let another server have the cache; after `run` has ended."""
         if self._cache is not None:
@@ -105,6 +119,7 @@ class Follower:
             self._work.add(served.key)  # one that came from the cache may be gone
         await self._work.idle.wait()
         self._catalog.complete = True
+        self._caught_up.set()
 
     async def _note_contact(self, writer: CacheWriter) -> None:
         await self._informer.synced.wait()

@@ -122,6 +122,15 @@ async def test_first_listing_is_stored_and_told_before_synced(api: FakeApi, clie
         assert follower.informer.by_index("parity", "neither") == []
 
 
+async def test_a_first_listing_that_fails_is_told(api: FakeApi, client: Client) -> None:
+    back = api.fault(lambda request: refuse(503, "ServiceUnavailable"))
+    async with following(client, wait=False) as follower:
+        await follower.informer.attempted.wait()
+        assert not follower.informer.synced.is_set()
+        back()
+        await follower.informer.synced.wait()
+
+
 async def test_an_empty_resource_is_synced_too(api: FakeApi, client: Client) -> None:
     async with following(client) as follower:
         assert follower.state == {}

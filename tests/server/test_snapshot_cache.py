@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
 import pytest
 
+from kube.access import Access
+from kube.client import Client
+from server.config import ServerConfig
 from server.hosted.cache import CacheError, SnapshotCache
 from tests.kube.fake_api import refuse
 from tests.server.hosted_api import HostedApi, a, manifest, paged
-from tests.server.running import becomes, data, following, until
+from tests.server.running import ANY_PORT, becomes, data, following, running, until
 
 
 @pytest.fixture
@@ -66,6 +70,35 @@ async def test_what_changed_meanwhile_is_made_good_once_the_api_is_back(api: Hos
         await becomes(server, "www.shop.example", ["192.0.2.3"])
         await becomes(server, "www.closed.example", "REFUSED")
         await until(lambda: cached(tmp_path) == 1, "the closed zone out of the cache")
+
+
+async def test_the_first_answer_is_no_older_than_what_the_api_has(api: HostedApi, tmp_path: Path) -> None:
+    for number in range(20):
+        api.write(manifest(f"zone-{number}", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.zone-19.example", ["192.0.2.1"])
+        await until(lambda: cached(tmp_path) == 20, "all zones in the cache")
+    for number in range(20):
+        api.write(manifest(f"zone-{number}", a("www", "192.0.2.2"), serial=2))
+    async with following(api, cache_dir=tmp_path) as server:
+        for number in range(20):
+            assert await data(server, f"www.zone-{number}.example") == ["192.0.2.2"]
+
+
+async def test_an_api_that_keeps_silent_holds_up_a_start_for_a_moment_only(
+    api: HostedApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.app.FIRST_VIEW_S", 0.05)
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        config = ServerConfig((ANY_PORT,), name="pod-a", client=Client(Access(url)), cache_dir=tmp_path)
+        assert config.client is not None
+        async with config.client, running(config) as server:
+            assert await data(server, "www.shop.example") == ["192.0.2.1"]
 
 
 async def test_a_bad_snapshot_after_a_restart_leaves_the_cached_one(api: HostedApi, tmp_path: Path) -> None:
