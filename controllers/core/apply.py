@@ -76,11 +76,7 @@ class LedgerWriter:
             except TooLarge as error:
                 oversized[part] = error.message
         for unit in inputs.units:
-            emptied = composition.parts is not None and unit.spec.part not in composition.parts
-            if (emptied or composition.delete_units) and not unit.meta.deleting:
-                await self._delete(inputs.key, unit)
-            elif unit.meta.deleting and PROVIDER_FINALIZER not in unit.meta.finalizers:
-                await self._release(ZONE_UNITS, unit.meta)
+            await self._tidy(inputs.key, unit, composition)
         await self._forward_request(inputs)
         return oversized
 
@@ -92,6 +88,17 @@ class LedgerWriter:
             )
         except NotFound:
             return
+
+    async def _tidy(self, zone: ObjectKey, unit: ZoneUnit, composition: Composition) -> None:
+        """Let a part go that is wanted no more: emptied in one round, since only what holds nothing may go, and deleted in the next."""
+        emptied = composition.parts is not None and unit.spec.part not in composition.parts
+        if unit.meta.deleting:
+            if PROVIDER_FINALIZER not in unit.meta.finalizers:
+                await self._release(ZONE_UNITS, unit.meta)
+        elif composition.delete_units or (emptied and not unit.spec.record_sets):
+            await self._delete(zone, unit)
+        elif emptied:
+            await self._change(zone, unit, unit.spec.model_copy(update={"record_sets": ()}))
 
     async def _create(self, inputs: ZoneInputs, part: int, spec: ZoneUnitSpec) -> None:
         name = part_name(inputs.key.name, part)
