@@ -160,6 +160,13 @@ class Stage:
     async def until_gone(self, ref: ResourceRef, name: str) -> None:
         await self.until(ref, name, lambda obj: obj is None)
 
+    async def until_only(self, ref: ResourceRef, name: str) -> None:
+        """Wait until one object is left of a resource."""
+        for other in await self.names(ref):
+            if other != name:
+                await self.until_gone(ref, other)
+        assert await self.names(ref) == [name]
+
     async def until_nothing_remains(self) -> None:
         """Wait until nothing of ours is left in the namespace."""
         for ref in EVERYTHING:

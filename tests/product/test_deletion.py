@@ -6,11 +6,14 @@ import pytest
 
 from controllers.api.group import HOSTED_ZONES, NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from kube.errors import Forbidden
-from tests.product.claim import ZONE, ZONE_CLASS, claim, zone, zone_class
+from tests.product.claim import ZONE, ZONE_CLASS, Claim, claim, zone, zone_class
 from tests.product.stage import Stage
 
 WWW = claim("www", "A", "192.0.2.1")
 TEXT = claim("www", "TXT", "text")
+HUGE = [
+    claim(f"text-{number}", "TXT", *(f"{letter * 3998}{number:02}" for letter in "abcdefghij")) for number in range(45)
+]
 LARGE = [claim(f"host-{number}", "TXT", "x" * 4000) for number in range(40)]
 
 
@@ -141,6 +144,44 @@ async def test_a_zone_of_several_pages_leaves_none(stage: Stage) -> None:
     await stage.until_gone(NAMESPACES, stage.namespace)
     assert await stage.remains() == {}
     assert stage.rcode("@", "SOA") == "REFUSED"
+
+
+async def test_a_zone_of_several_parts_shrinks_and_grows_again(stage: Stage) -> None:
+    await stage.set_up()
+    for _ in range(2):
+        await publish_huge(stage)
+        assert len(await stage.names(ZONE_UNITS)) > 2, "the zone is to be too large for one ledger object"
+        await delete_all(stage, HUGE[1:])
+        stage.assert_answered(HUGE[:1])
+        await stage.until_only(ZONE_UNITS, ZONE)
+        await delete_all(stage, HUGE[:1])
+        assert stage.rcode(HUGE[0].owner, "TXT") == "NXDOMAIN"
+    await publish_huge(stage)
+    await stage.delete(NAMESPACES, stage.namespace)
+    await stage.until_gone(NAMESPACES, stage.namespace)
+    assert await stage.remains() == {}
+
+
+async def test_a_zone_of_several_parts_goes(stage: Stage) -> None:
+    await stage.set_up()
+    await publish_huge(stage)
+    await stage.delete(ZONES, ZONE)
+    await delete_all(stage, HUGE)
+    await stage.until_gone(ZONES, ZONE)
+    assert await stage.remains() == {"ZoneClass": [ZONE_CLASS]}
+
+
+async def publish_huge(stage: Stage) -> None:
+    for each in HUGE:
+        await stage.apply(each.manifest())
+    await stage.until_all_programmed(RECORD_SETS, {each.name for each in HUGE})
+
+
+async def delete_all(stage: Stage, claims: list[Claim]) -> None:
+    for each in claims:
+        await stage.delete(RECORD_SETS, each.name)
+    for each in claims:
+        await stage.until_gone(RECORD_SETS, each.name)
 
 
 async def test_a_domain_can_be_claimed_again(stage: Stage) -> None:
