@@ -123,6 +123,7 @@ class NameServer:
         """Say that no more is to come here, answer for as long as clients may not have heard of it, then close."""
         self.is_draining = True
         if self._started:
+            self.listeners.retire()
             await asyncio.sleep(self._config.limits.linger_s)
         await self._close()
 

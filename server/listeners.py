@@ -48,6 +48,7 @@ class Listeners:
         self._config = config
         self._cookies = Cookies(() if config.cookie_secrets is None else read_secrets(config.cookie_secrets))
         self._certificate = None if config.tls is None else Certificate(config.tls)
+        self._options = OptionReplies(self._cookies, config.nsid, config.limits.tcp_idle_s)
         self._service = self._make_service(catalog, delegate)
         self._pairs: list[Pair] = []
         self._tls: list[Bound] = []
@@ -96,8 +97,13 @@ class Listeners:
         self._tasks.append(asyncio.create_task(self._keep_up()))
         self._tasks += (asyncio.create_task(each.run()) for each in (self.query_log, self.dnstap) if each is not None)
 
+    def retire(self) -> None:
+        """Ask clients that keep connections open to close them."""
+        self._options.end_streams()
+
     async def stop(self) -> None:
         """Answer what has been asked, then close."""
+        self.retire()
         for udp in self._udp:
             udp.stop()
         await asyncio.gather(*(tcp.stop() for tcp in self._tcp))
@@ -137,8 +143,7 @@ class Listeners:
 
     def _make_service(self, catalog: Catalog, delegate: Delegate | None) -> Service:
         config = self._config
-        options = OptionReplies(self._cookies, config.nsid, config.limits.tcp_idle_s)
-        policy = AnswerPolicy(config.limits.udp_payload_bytes, options, config.chaos, delegate)
+        policy = AnswerPolicy(config.limits.udp_payload_bytes, self._options, config.chaos, delegate)
         return Service(
             Matcher(catalog, policy),
             self.counters,

@@ -16,6 +16,8 @@ from server.service import Service
 from server.tls import Certificate, TlsChannel
 
 _ACCEPT_TURNS: Final = 3
+_CLOSING_S: Final = 0.2
+"""How long clients that ask on at the end may take for what has been written to them."""
 
 
 class TcpListener:
@@ -48,6 +50,9 @@ class TcpListener:
         gone = [connection.gone for connection in self.connections]
         if gone:
             await asyncio.wait(gone, timeout=self._service.limits.drain_s)
+        for connection in list(self.connections):
+            connection.close()
+        await asyncio.sleep(_CLOSING_S if self.connections else 0)
         for connection in list(self.connections):
             connection.evict()
 

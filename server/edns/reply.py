@@ -38,8 +38,11 @@ class OptionReplies:
     def __init__(self, cookies: Cookies | None = None, nsid: bytes = b"", idle_s: float = 10.0) -> None:
         self._cookies = cookies or Cookies()
         self._nsid = encode_option(NSID, nsid) if nsid else b""
-        units = min(int(idle_s * _KEEPALIVE_UNITS_PER_S), _LONGEST_KEEPALIVE)
-        self._keepalive = encode_option(KEEPALIVE, units.to_bytes(2, "big"))
+        self._keepalive = _keepalive_option(idle_s)
+
+    def end_streams(self) -> None:
+        """Ask clients from now on to close their connections (RFC 7828 section 3.3.2)."""
+        self._keepalive = _keepalive_option(0)
 
     def reply(self, options: bytes, client: str, transport: Transport) -> tuple[bytes, bool]:
         """Return the reply's options, and whether it is to be padded.
@@ -71,6 +74,11 @@ class OptionReplies:
         """Say whether the options prove that the client gets what is sent to its address."""
         cookie = next((data for code, data in decode_options(options) if code == COOKIE), b"")
         return self._cookies.is_ours(cookie, client)
+
+
+def _keepalive_option(idle_s: float) -> bytes:
+    units = min(int(idle_s * _KEEPALIVE_UNITS_PER_S), _LONGEST_KEEPALIVE)
+    return encode_option(KEEPALIVE, units.to_bytes(2, "big"))
 
 
 def has_cookie(options: bytes) -> bool:
