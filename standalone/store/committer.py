@@ -33,6 +33,7 @@ class Committer:
         self._loop = loop
         self._settled = settled
         self._queue: SimpleQueue[Event | int | None] = SimpleQueue()
+        self._failing = False
         self._thread = Thread(target=self._run, name="store-committer", daemon=True)
         self._thread.start()
 
@@ -80,10 +81,25 @@ class Committer:
         failure = None
         try:
             self._database.commit(batch)
-        except Exception as error:  # the thread's edge: whatever it is, these writers are told, and the next may work
-            log.exception("commit failed", events=len(batch))
-            failure = CommitError(f"the change could not be written to disk: {error}")
+        except Exception as error:  # noqa: BLE001 - the thread's edge: these writers are told, and the next may work
+            failure = CommitError.of(error)
+            self._note_failure(failure, error)
+        else:
+            self._note_success()
         self._loop.call_soon_threadsafe(self._settled, batch, failure)
+
+    def _note_failure(self, failure: CommitError, error: Exception) -> None:
+        """Log the first of a row only: clients try again and again."""
+        if not isinstance(error, sqlite3.Error):
+            log.error("commit failed", exc_info=error)
+        elif not self._failing:
+            log.error("commits fail; nothing is changed until they work again", error=str(failure))
+        self._failing = True
+
+    def _note_success(self) -> None:
+        if self._failing:
+            log.warning("commits work again")
+        self._failing = False
 
     def _compact(self, horizon: int) -> None:
         try:

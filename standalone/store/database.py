@@ -7,7 +7,8 @@ Never decides what to write and never keeps objects in memory.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from standalone.store.record import Event, EventType, Key, Record, decode
 FORMAT_VERSION = 1
 FILE_NAME = "objects.sqlite"
 LOCK_TIMEOUT_S = 1.0  # this process alone uses the file; only a person with sqlite3 can be in the way
+JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024  # what a large transaction leaves of its journal
 APPLICATION_ID = 0x646E7361  # "dnsa": tells our files from any other SQLite file
 
 _SCHEMA = """
@@ -82,8 +84,9 @@ class Loaded:
 class Database:
     """An open store file. Not thread-safe: used by one thread at a time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._path = path
 
     @classmethod
     def open(cls, directory: Path) -> Database:
@@ -96,17 +99,21 @@ class Database:
             except BaseException:
                 connection.close()
                 raise
-        except sqlite3.Error as error:
-            raise DataDirUnusableError(
-                f"{path} cannot be opened as a store: {error}; make it readable and writable or choose another --data-dir"
-            ) from error
-        return cls(connection)
+        except (sqlite3.Error, ValueError) as error:
+            raise _unusable(path, error) from error
+        return cls(connection, path)
 
     def close(self) -> None:
         self._connection.close()
 
     def load(self) -> Loaded:
-        """Everything that is stored. The history and the present share their records."""
+        """Everything that is stored. The history and the present share their records. Raises DataDirUnusableError."""
+        try:
+            return self._load()
+        except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _unusable(self._path, error) from error
+
+    def _load(self) -> Loaded:
         current = {version for (version,) in self._connection.execute("SELECT version FROM objects")}
         horizon = self._number("horizon")
         records: dict[int, Record] = {}
@@ -119,6 +126,8 @@ class Database:
             record = records[version] = decode(Key(group, plural, namespace, name), version, body)
             if version > horizon:
                 events.append(Event(EventType(event_type), record, records.get(previous_version)))
+        if missing := current - records.keys():
+            raise ValueError(f"{len(missing)} objects have lost what is in them")
         return Loaded(self._number("version"), horizon, [records[version] for version in current], events)
 
     def commit(self, events: Sequence[Event]) -> None:
@@ -128,32 +137,39 @@ class Database:
         """
         written = [event.record for event in events if event.type is not EventType.DELETED]
         removed = [event.record.key for event in events if event.type is EventType.DELETED]
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction() as connection:
             self._execute_rows(_UPSERT, [(*record.key, record.version) for record in written])
             self._execute_rows(_REMOVE, removed)
             self._execute_rows(_APPEND, [_event_row(event) for event in events])
             connection.execute(
                 "UPDATE meta SET value = ? WHERE name = 'version'", (max(event.record.version for event in events),)
             )
+
+    def compact(self, horizon: int) -> None:
+        """Forget events up to `horizon`, but keep current objects and states that a later event names as previous.
+
+        Raises sqlite3.Error when nothing could be forgotten.
+        """
+        with self._transaction() as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE name = 'horizon'", (horizon,))
+            connection.execute(
+                "DELETE FROM events WHERE version <= ? AND version NOT IN (SELECT version FROM objects) AND version NOT IN "
+                "(SELECT previous_version FROM events WHERE version > ? AND previous_version IS NOT NULL)",
+                (horizon, horizon),
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that is done inside, durable at the end, or none of it: the next transaction finds no half of this one."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-
-    def compact(self, horizon: int) -> None:
-        """Forget events up to `horizon`, but keep current objects and states that a later event names as previous."""
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("UPDATE meta SET value = ? WHERE name = 'horizon'", (horizon,))
-        connection.execute(
-            "DELETE FROM events WHERE version <= ? AND version NOT IN (SELECT version FROM objects) AND version NOT IN "
-            "(SELECT previous_version FROM events WHERE version > ? AND previous_version IS NOT NULL)",
-            (horizon, horizon),
-        )
-        connection.execute("COMMIT")
 
     def _execute_rows(self, statements: dict[int, str], rows: Sequence[Sequence[object]]) -> None:
         start = 0
@@ -164,8 +180,7 @@ class Database:
                 start += count
 
     def _number(self, name: str) -> int:
-        (value,) = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return int(value)
+        return _number(self._connection, name)
 
 
 def _event_row(event: Event) -> tuple[object, ...]:
@@ -183,6 +198,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Create the tables in an empty file, or check that the file is ours and of our format."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
+    connection.execute("PRAGMA secure_delete = FAST")  # else compaction writes every forgotten page once more
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not application_id and not tables:
@@ -194,9 +211,26 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         return
     if application_id != APPLICATION_ID:
         raise DataDirUnusableError(f"{path} is an SQLite file of another program; choose another --data-dir")
-    (found,) = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    found = _number(connection, "format")
     if found != FORMAT_VERSION:
         raise DataDirVersionError(
             f"data directory {path.parent} has format {found}, this program reads format {FORMAT_VERSION}; "
             "run the version of dns-api that wrote it, or start with an empty --data-dir and apply the manifests again"
         )
+
+
+def _number(connection: sqlite3.Connection, name: str) -> int:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise ValueError(f"its {name} is not noted")
+    return int(row[0])
+
+
+def _unusable(path: Path, error: Exception) -> DataDirUnusableError:
+    """Tell a file that cannot be used now from one that is damaged, which no permission mends."""
+    remedy = (
+        "make it readable and writable or choose another --data-dir"
+        if isinstance(error, sqlite3.OperationalError)
+        else "put an undamaged copy in its place, or move it away and apply the manifests again"
+    )
+    return DataDirUnusableError(f"{path} cannot be opened as a store: {error}; {remedy}")

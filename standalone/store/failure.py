@@ -12,6 +12,9 @@ StoreError
 
 from __future__ import annotations
 
+import sqlite3
+from typing import Final
+
 
 class StoreError(Exception):
     """Anything the store refuses or fails at."""
@@ -33,8 +36,23 @@ class DataDirVersionError(DataDirError):
     """The directory was written in a format this program does not read."""
 
 
+_REMEDIES: Final = {
+    "SQLITE_FULL": "make room on the disk of the data directory",
+    "SQLITE_BUSY": "close the program that holds the file in the data directory",
+    "SQLITE_READONLY": "make the data directory writable",
+    "SQLITE_IOERR": "look after the disk of the data directory",
+}
+
+
 class CommitError(StoreError):
     """The commit failed; no part of it is durable or visible."""
+
+    @classmethod
+    def of(cls, error: Exception) -> CommitError:
+        """Return what a failed transaction means to whoever wanted the change."""
+        name = error.sqlite_errorname if isinstance(error, sqlite3.Error) else ""
+        remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
+        return cls(f"the change could not be written to disk: {error}{remedy and f'; {remedy}'}")
 
 
 class VersionTooOldError(StoreError):

@@ -18,7 +18,8 @@ class Limits:
     history_bytes: int = 24 * 1024 * 1024
     """How far back a watch can resume, whichever of the two is reached first."""
     compact_every_events: int = 2_000
-    """How often the history on disk is cut to the one in memory."""
+    compact_every_bytes: int = 8 * 1024 * 1024
+    """How often the history on disk is cut to the one in memory, whichever of the two is reached first."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ class Store:
         self._subscriptions: defaultdict[tuple[str, str], list[Subscription]] = defaultdict(list)
         self._waiting: dict[int, asyncio.Future[Record]] = {}
         self._next_version = self.version + 1
-        self._since_compaction = 0
+        self._events_since_compaction = 0
+        self._bytes_since_compaction = 0
         for record in loaded.objects:
             self._index(record)
         for event in loaded.events:
@@ -64,13 +65,13 @@ class Store:
         limits: Limits = DEFAULT_LIMITS,
     ) -> Store:
         """Take the data directory and load every object. Raises a DataDirError with what to do about it."""
-        directory = DataDir.open(path)
-        try:
+        with ExitStack() as on_failure:
+            directory = DataDir.open(path)
+            on_failure.callback(directory.close)
             database = Database.open(path)
+            on_failure.callback(database.close)
             store = cls(directory, database, database.load(), limits)
-        except BaseException:
-            directory.close()
-            raise
+            on_failure.pop_all()
         return store
 
     async def close(self) -> None:
@@ -208,9 +209,17 @@ class Store:
                 waiter.set_result(event.record)
             else:
                 waiter.set_exception(failure)
-        if self._since_compaction >= self._limits.compact_every_events:
-            self._since_compaction = 0
-            self._committer.compact(self._window.horizon)
+        self._compact_when_due()
+
+    def _compact_when_due(self) -> None:
+        limits = self._limits
+        if (
+            self._events_since_compaction < limits.compact_every_events
+            and self._bytes_since_compaction < limits.compact_every_bytes
+        ):
+            return
+        self._events_since_compaction = self._bytes_since_compaction = 0
+        self._committer.compact(self._window.horizon)
 
     def _apply(self, event: Event) -> None:
         key = event.record.key
@@ -220,7 +229,8 @@ class Store:
             self._index(event.record)
         self.version = event.record.version
         self.writes[key.group, key.plural] += 1
-        self._since_compaction += 1
+        self._events_since_compaction += 1
+        self._bytes_since_compaction += event.size_bytes
         self._window.append(event)
         self._announce(event)
         for subscription in self._subscriptions.get((key.group, key.plural), ()):

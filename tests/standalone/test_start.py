@@ -108,6 +108,39 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
         await ApiServer(tmp_path).start()
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET body = CAST(substr(CAST(body AS TEXT), 2) AS BLOB)",
+        "UPDATE events SET type = 'OTHER'",
+        "DELETE FROM events",
+        "DELETE FROM meta",
+        "DROP TABLE events",
+        "UPDATE events SET body = CAST('[]' AS BLOB)",
+    ],
+)
+async def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path, damage: str) -> None:
+    async with running(tmp_path) as rest:
+        (await rest.post(config_maps("default"), config_map("a"))).ok()
+    with sqlite3.connect(tmp_path / "objects.sqlite") as database:
+        database.execute(damage)
+    database.close()
+    with pytest.raises(DataDirUnusableError, match=r"cannot be opened as a store: .*; "):
+        await ApiServer(tmp_path).start()
+
+
+async def test_a_file_with_broken_pages_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    async with running(tmp_path) as rest:
+        for number in range(50):
+            (await rest.post(config_maps("default"), config_map(f"m{number}", text="x" * 900))).ok()
+    path = tmp_path / "objects.sqlite"
+    with path.open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(b"\xa5" * (path.stat().st_size - 4096 * 5))
+    with pytest.raises(DataDirUnusableError, match=r"malformed; put an undamaged copy in its place, or move it away"):
+        await ApiServer(tmp_path).start()
+
+
 async def test_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataDirUnusableError, match=r"cannot be used: .*; choose a writable directory with --data-dir"):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from standalone.store.database import FILE_NAME
 from standalone.store.failure import CommitError, ObjectTooLargeError, VersionTooOldError
@@ -52,6 +53,68 @@ async def test_a_failed_commit_changes_nothing(tmp_path: Path) -> None:
     assert (record.object()["count"], store.version, seen) == (1, version, [])
     assert await put(store, KEY, count=3) > version
     await store.close()
+
+
+async def test_a_row_of_failed_commits_is_logged_once_with_what_to_do(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await put(store, KEY)
+    in_the_way = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    in_the_way.execute("CREATE TRIGGER no BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END")
+    with capture_logs() as logs:
+        for _ in range(3):
+            with pytest.raises(CommitError, match="could not be written to disk: no"):
+                await put(store, KEY)
+        in_the_way.execute("DROP TRIGGER no")
+        await put(store, KEY)
+    in_the_way.close()
+    assert [entry["event"] for entry in logs] == [
+        "commits fail; nothing is changed until they work again",
+        "commits work again",
+    ]
+    await store.close()
+
+
+async def test_a_full_disk_is_told_with_what_to_do(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await put(store, KEY)
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorname = "SQLITE_FULL"
+    assert str(CommitError.of(full)).endswith("is full; make room on the disk of the data directory")
+    await store.close()
+
+
+async def test_writes_go_on_after_a_failed_compaction(tmp_path: Path) -> None:
+    limits = Limits(history_events=1, compact_every_events=2)
+    store = await Store.open(tmp_path, limits)
+    in_the_way = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    in_the_way.execute("CREATE TRIGGER no BEFORE DELETE ON events BEGIN SELECT RAISE(FAIL, 'no'); END")
+    with capture_logs() as logs:
+        for count in range(6):
+            await put(store, KEY, count=count)
+    assert "compaction failed; the history on disk stays longer" in {entry["event"] for entry in logs}
+    in_the_way.execute("DROP TRIGGER no")
+    for count in range(6, 12):
+        await put(store, KEY, count=count)
+    assert in_the_way.execute("SELECT count(*) FROM events").fetchone()[0] <= 4
+    in_the_way.close()
+    await store.close()
+    assert (await _stored_count(tmp_path)) == 11
+
+
+async def _stored_count(path: Path) -> Any:
+    store = await Store.open(path)
+    record = store.get(KEY)
+    await store.close()
+    return record.object()["count"] if record is not None else None
+
+
+async def test_few_large_changes_do_not_pile_up_on_disk(tmp_path: Path) -> None:
+    limits = Limits(history_bytes=200_000, compact_every_events=1_000_000, compact_every_bytes=200_000)
+    store = await Store.open(tmp_path, limits)
+    for count in range(60):
+        await put(store, KEY, text="x" * 50_000, count=count)
+    await store.close()
+    assert (tmp_path / FILE_NAME).stat().st_size < 1_000_000
 
 
 async def test_a_cancelled_writer_holds_its_key_until_the_write_is_settled(tmp_path: Path) -> None:
