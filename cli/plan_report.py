@@ -125,6 +125,8 @@ def _standing(verdict: Verdict | None) -> str:
 def _zone_lines(zone: ZonePlan, refused: Sequence[Fault]) -> Iterator[str]:
     yield f"{_mark(zone)} Zone {zone.key} ({zone.domain_name or 'which does not exist'})"
     yield from _verdict_lines(zone.verdict, "    ")
+    if zone.hold is not None:
+        yield f"    held: {zone.hold.message}"
     yield from _change_lines(zone.changes, zone.effect, "    ")
     alike: dict[Verdict, list[RecordPlan]] = defaultdict(list)
     for each in sorted(zone.record_sets, key=lambda each: (each.owner, each.type, each.key)):
@@ -218,11 +220,16 @@ def _zone_document(zone: ZonePlan) -> dict[str, Any]:
         "domainName": zone.domain_name,
         "effect": zone.effect.value,
         "accepted": _verdict_document(zone.verdict),
+        "held": _hold_document(zone),
         "changes": _changes_document(zone.changes),
         "recordSets": [_record_document(each) for each in zone.record_sets],
         "refused": [],
         "untouched": zone.untouched,
     }
+
+
+def _hold_document(zone: ZonePlan) -> dict[str, str | None] | None:
+    return {"message": zone.hold.message, "confirmation": zone.confirmation} if zone.hold is not None else None
 
 
 def _record_document(record_set: RecordPlan) -> dict[str, Any]:

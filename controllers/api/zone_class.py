@@ -51,6 +51,28 @@ class IdentityRef(Model):
     name: Annotated[str, Field(description="Name of the provider's identity object.")]
 
 
+class ChangeGuard(Model):
+    """How much of a zone may be deleted or altered in one step without a confirmation."""
+
+    max_percent: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=100,
+            description="Share of a zone's programmed record sets, 1 to 100, that one step may delete or change.",
+            json_schema_extra={"default": 30},
+        ),
+    ] = 30
+    min_records: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Zones with fewer programmed record sets than this are not guarded.",
+            json_schema_extra={"default": 10},
+        ),
+    ] = 10
+
+
 class ZoneClassSpec(Model):
     """What a class says."""
 
@@ -71,6 +93,15 @@ class ZoneClassSpec(Model):
     allowed_zones: Annotated[
         AllowedZones, Field(description="Who may claim zones of this class; the own namespace when left out.")
     ] = AllowedZones()
+    change_guard: Annotated[
+        ChangeGuard | None,
+        Field(
+            description=(
+                "Holds a step that would delete or change too many of a zone's programmed record sets until the Zone carries "
+                "the annotation dns.appthrust.io/confirm-change with the hash from its Programmed condition. No guard when left out."
+            )
+        ),
+    ] = None
 
 
 class ZoneClassStatus(Model):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from controllers.api.group import CONFIRM_CHANGE
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import FullRef, ProviderRef
@@ -16,6 +17,7 @@ from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet, UnitZone, ZoneUnitSpec
 from controllers.core.conversion import settle
+from controllers.core.guard import COLLECTED, HELD, Step, find_changes, judge_step
 from controllers.core.inputs import ZoneInputs, class_key_of, contracts_of
 from controllers.core.ledger import Ledger
 from controllers.core.memory import ZoneMemory
@@ -33,7 +35,8 @@ class Composition:
     """What has to become true; `ledger` is today's, which it was decided on.
 
     `zone_verdict` is None when nothing is to be said of the Zone. `parts` are the specs of the ledger's parts by number, or None
-    when the ledger is left as it is. `hold_zone` and `hold` name the claims that keep their finalizer.
+    when the ledger is left as it is. `hold_zone` and `hold` name the claims that keep their finalizer. `step` are the changes that
+    the change guard is concerned with, and `held` the claims whose change it keeps out of the ledger.
     """
 
     ledger: Ledger
@@ -43,6 +46,8 @@ class Composition:
     delete_units: bool = False
     hold_zone: bool = False
     hold: frozenset[ObjectKey] = frozenset()
+    step: Step | None = None
+    held: frozenset[ObjectKey] = frozenset()
 
 
 Claims = Mapping[ObjectKey, RecordSet]
@@ -57,18 +62,18 @@ def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition
     claims = {claim.key: claim for claim in inputs.record_sets}
     zone = inputs.zone
     if zone is None:
-        return _held(inputs, ledger, claims, None, {key: _without_zone(claim, inputs) for key, claim in claims.items()})
+        return _kept(inputs, ledger, claims, None, {key: _without_zone(claim, inputs) for key, claim in claims.items()})
     if zone.meta.deleting:
         return _under_deletion(inputs, ledger, claims)
     if any(unit.meta.deleting for unit in inputs.units):
         leaving = waiting(Reason.RECONCILING, f"Waiting until the former ZoneUnit {inputs.key} is gone.")
-        return _held(inputs, ledger, claims, leaving, dict.fromkeys(claims, leaving))
+        return _kept(inputs, ledger, claims, leaving, dict.fromkeys(claims, leaving))
     payloads = _judge_zone(zone, inputs, memory)
     if isinstance(payloads, Verdict):
-        return _refused(inputs, ledger, claims, payloads)
+        return _refused(inputs, ledger, claims, payloads, memory)
     migrated = migrate(ledger, zone, inputs)
     if isinstance(migrated, Verdict):
-        return _refused(inputs, ledger, claims, migrated)
+        return _refused(inputs, ledger, claims, migrated, memory)
     return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
 
 
@@ -91,8 +96,8 @@ def _judge_zone(zone: Zone, inputs: ZoneInputs, memory: ZoneMemory) -> Verdict |
     return settle(memory.rule_zone(zone, inputs), inputs.answers, contracts_of(inputs)[1])
 
 
-def _refused(inputs: ZoneInputs, ledger: Ledger, claims: Claims, verdict: Verdict) -> Composition:
-    return _held(inputs, ledger, claims, verdict, dict.fromkeys(claims, verdict_under(verdict)))
+def _refused(inputs: ZoneInputs, ledger: Ledger, claims: Claims, verdict: Verdict, memory: ZoneMemory) -> Composition:
+    return _kept(inputs, ledger, claims, verdict, dict.fromkeys(claims, verdict_under(verdict)), memory)
 
 
 def _without_zone(claim: RecordSet, inputs: ZoneInputs) -> Verdict:
@@ -107,28 +112,72 @@ def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Claims) -> Compo
     """
     if ledger.items.keys() & claims.keys():
         late = refused(Reason.ZONE_NOT_ACCEPTED, f"Zone {inputs.key} is being deleted.")
-        return _held(inputs, ledger, claims, None, {key: ACCEPTED if key in ledger.items else late for key in claims})
+        return _kept(inputs, ledger, claims, None, {key: ACCEPTED if key in ledger.items else late for key in claims})
     return Composition(ledger, None, {}, delete_units=True, hold_zone=bool(inputs.units))
 
 
-def _held(
+def _kept(
     inputs: ZoneInputs,
     ledger: Ledger,
     claims: Claims,
     zone_verdict: Verdict | None,
     verdicts: Mapping[ObjectKey, Verdict],
+    memory: ZoneMemory | None = None,
 ) -> Composition:
-    """Leave the ledger as it is, but for the deletions that claims ask for: those go on whatever else is missing."""
+    """Leave the ledger as it is, but for the deletions that claims ask for: those go on whatever else is missing.
+
+    The memory is that of a zone whose changes may be guarded.
+    """
     items: Items = {}
     for key, item in ledger.items.items():
         if not ledger.is_gone(key):
             deleting = key in claims and claims[key].meta.deleting
             items[key] = _with_deletion_requested(item) if deleting else item
+    step = _step(inputs, ledger, items, claims, memory) if memory is not None else None
+    if held := _held_by(step, inputs):
+        items.update((key, ledger.items[key]) for key in held)
+        verdicts = {**verdicts, **held}
     parts = None
     if items != ledger.items:
         parts = {unit.spec.part: _with_items(unit.spec, items) for unit in inputs.units}
     hold = frozenset(items) & claims.keys()
-    return Composition(ledger, zone_verdict, verdicts, parts, hold_zone=bool(inputs.units), hold=hold)
+    return Composition(
+        ledger,
+        zone_verdict,
+        verdicts,
+        parts,
+        hold_zone=bool(inputs.units),
+        hold=hold,
+        step=step,
+        held=frozenset(held),
+    )
+
+
+def _step(inputs: ZoneInputs, ledger: Ledger, tomorrow: Items, claims: Claims, memory: ZoneMemory) -> Step | None:
+    """Return what the change guard of the class has to do with, None without one.
+
+    A confirmation holds until the last of its changes is written: the parts of a ledger are written one by one.
+    """
+    zone = inputs.zone
+    guard = inputs.zone_class.spec.change_guard if inputs.zone_class is not None else None
+    if guard is None or zone is None or zone.meta.namespace in inputs.leaving:
+        memory.confirmed = frozenset()
+        return None
+    changes = find_changes(ledger, tomorrow, claims, inputs.leaving)
+    memory.confirmed &= changes
+    pending = changes - memory.confirmed
+    step = judge_step(guard, ledger, pending)
+    if step is not None and step.confirmation_is(zone.meta.annotations.get(CONFIRM_CHANGE)):
+        memory.confirmed = changes
+        return None
+    return step
+
+
+def _held_by(step: Step | None, inputs: ZoneInputs) -> Verdicts:
+    """Return the claims whose change has to wait, and what they are told."""
+    if step is None or not (step.hold or inputs.collecting):
+        return {}
+    return {each.key: HELD if step.hold else COLLECTED for each in step.changes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +199,37 @@ class _Composing:
         changed = self._carry_over()
         newcomers = [claim for key, claim in self.claims.items() if key not in self.items and not claim.meta.deleting]
         if newcomers or (changed and self.memory.has_pair_rules):
-            register = register_ledger(self.items.values(), self.claims, self.memory.pair_judge())
+            register = self._register()
             self._renew(changed, register)
-            self._admit(newcomers, register)
+            step, held = self._guard()
+            # Newcomers have to go with what stands there, which what is held does not change.
+            self._admit(newcomers, self._register() if held else register)
         else:
             self.items.update((claim.key, item) for claim, item in changed)
+            step, held = self._guard()
         hold = frozenset(self.items) & self.claims.keys()
-        return Composition(self.ledger, ACCEPTED, self.verdicts, self._parts(), hold_zone=True, hold=hold)
+        return Composition(
+            self.ledger,
+            ACCEPTED,
+            self.verdicts,
+            self._parts(),
+            hold_zone=True,
+            hold=hold,
+            step=step,
+            held=frozenset(held),
+        )
+
+    def _register(self) -> Register:
+        return register_ledger(self.items.values(), self.claims, self.memory.pair_judge())
+
+    def _guard(self) -> tuple[Step | None, Verdicts]:
+        """Put back what the change guard keeps out; returns the step, and who is held."""
+        step = _step(self.inputs, self.migrated, self.items, self.claims, self.memory)
+        held = _held_by(step, self.inputs)
+        if held:
+            self.items.update((key, self.migrated.items[key]) for key in held)
+            self.verdicts.update(held)
+        return step, held
 
     def _carry_over(self) -> list[tuple[RecordSet, UnitRecordSet]]:
         """Enter what stands in the ledger today; returns the owners that want to change, and to what."""

@@ -20,6 +20,7 @@ from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.apply import LedgerWriter
+from controllers.core.collection import Collection
 from controllers.core.compose import Composition, compose, without_room
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import (
@@ -78,6 +79,7 @@ class Composer:
         self._memories: dict[ObjectKey, ZoneMemory] = {}
         self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
         self._contracts = Contracts()
+        self._collection = Collection(clock)
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
         self.conversions = ConversionDesk(converter or ConversionClient(), self.controller.enqueue)
         self._events = EventMap()
@@ -97,12 +99,17 @@ class Composer:
         if (asked := questions(inputs, memory)) is not None:
             inputs = replace(inputs, answers=self.conversions.ask(key, asked))
         composition = compose(inputs, memory)
+        left_s = self._collection.left_s(key, composition.step)
+        if left_s and not composition.held:
+            composition = compose(replace(inputs, collecting=True), memory)
         await self._writer.hold_claims(inputs, composition)
         if oversized := await self._writer.write_ledger(inputs, composition):
             composition = without_room(composition, oversized)
         await self._writer.release_claims(inputs, composition)
         again = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)
+        if left_s and (again is None or left_s < again.after_s):
+            return Requeue(left_s)
         return again
 
     async def _judge_slowly(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
@@ -157,7 +164,8 @@ class Composer:
         if inputs.zone is not None:
             deleting = inputs.zone.meta.deleting
             remaining = [claim.key for claim in inputs.record_sets if deleting and claim.key in ledger.items]
-            projected = project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now)
+            hold = composition.step.hold if composition.step is not None else None
+            projected = project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now, hold=hold)
             if projected.status != inputs.zone.status:
                 yield ZONES, inputs.zone, projected
         for claim in inputs.record_sets:
@@ -168,7 +176,8 @@ class Composer:
             ground = (claim, verdict, item, result)
             if memory.is_settled(claim.key, ground):
                 continue
-            projected = project_record_set(claim, inputs.key, verdict, item, result, now)
+            held = claim.key in composition.held
+            projected = project_record_set(claim, inputs.key, verdict, item, result, now, held=held)
             if projected.status != claim.status:
                 yield RECORD_SETS, claim, projected
             else:
@@ -199,7 +208,8 @@ class Composer:
         yield from self._informers.zones.keys_by_index(PROVIDER_INDEX, change.key.name)
 
     def _keys_for_namespace(self, change: Change[ObjectMeta]) -> Iterator[ObjectKey]:
-        if change.old is not None and change.new is not None and change.old.labels == change.new.labels:
+        old, new = change.old, change.new
+        if old is not None and new is not None and (old.labels, old.deleting) == (new.labels, new.deleting):
             return
         namespace = change.key.name
         yield from (key for key, _ in self._informers.zones.items() if key.namespace == namespace)

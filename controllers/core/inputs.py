@@ -46,7 +46,8 @@ class Versions:
 class ZoneInputs:
     """One zone's claims, ledger and surroundings; `units` are ordered by part number.
 
-    `answers` are those of conversion webhooks that are known.
+    `answers` are those of conversion webhooks that are known. `leaving` are the namespaces that are being deleted. While `collecting`,
+    guarded changes of the zone wait for others of the same step.
     """
 
     key: ObjectKey
@@ -58,6 +59,8 @@ class ZoneInputs:
     versions: Versions
     namespace_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     answers: Mapping[ConversionKey, Outcome] = field(default_factory=dict)
+    leaving: frozenset[str] = frozenset()
+    collecting: bool = False
 
     def labels_of(self, namespace: str) -> Mapping[str, str] | None:
         """Return the labels of a namespace, None for one that was not seen: what it is labelled with is then unknown."""
@@ -107,6 +110,7 @@ def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> Zo
     record_sets = tuple(informers.record_sets.by_index(ZONE_INDEX, key))
     units = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
     provider = informers.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None
+    namespaces = _namespaces(informers, {key.namespace, *(claim.meta.namespace for claim in record_sets)})
     return ZoneInputs(
         key=key,
         zone=zone,
@@ -115,7 +119,8 @@ def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> Zo
         record_sets=record_sets,
         units=tuple(units),
         versions=resolve(contracts, provider, zone, units),
-        namespace_labels=_labels(informers, {key.namespace, *(claim.meta.namespace for claim in record_sets)}),
+        namespace_labels={name: meta.labels for name, meta in namespaces.items()},
+        leaving=frozenset(name for name, meta in namespaces.items() if meta.deleting),
     )
 
 
@@ -132,6 +137,6 @@ def resolve(contracts: Contracts, provider: Provider | None, zone: Zone | None, 
     return Versions(contracts.resolve(provider, ref), storage, former)
 
 
-def _labels(informers: CoreInformers, namespaces: Iterable[str]) -> dict[str, Mapping[str, str]]:
-    found = {name: informers.namespaces.get(ObjectKey("", name)) for name in namespaces}
-    return {name: meta.labels for name, meta in found.items() if meta is not None}
+def _namespaces(informers: CoreInformers, names: Iterable[str]) -> dict[str, ObjectMeta]:
+    found = {name: informers.namespaces.get(ObjectKey("", name)) for name in names}
+    return {name: meta for name, meta in found.items() if meta is not None}

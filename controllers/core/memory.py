@@ -15,6 +15,7 @@ from controllers.api.verdict import Verdict
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet
 from controllers.core.conversion import Ruling, settle
+from controllers.core.guard import GuardedChange
 from controllers.core.inputs import ZoneInputs, contracts_of
 from controllers.core.item import item_of
 from controllers.core.pair_rule import PairJudge, PairRules, judge_pair
@@ -42,8 +43,12 @@ class _Record:
 
 @dataclass(slots=True)
 class ZoneMemory:
-    """The memory of one zone: of its claims, of pairs at one name, and of claims whose status was found to be right."""
+    """The memory of one zone: of its claims, of pairs at one name, and of claims whose status was found to be right.
 
+    `confirmed` are guarded changes that somebody has confirmed and that are still to be written; one that forgets them asks again.
+    """
+
+    confirmed: frozenset[GuardedChange] = frozenset()
     _ground: Ground = ()
     _zone: tuple[Zone, Ruling] | None = None
     _records: dict[ObjectKey, _Record] = field(default_factory=dict)

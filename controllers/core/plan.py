@@ -21,6 +21,7 @@ from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass, ZoneClassStatus
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from controllers.core.compose import Composition, compose
+from controllers.core.guard import confirmation_of
 from controllers.core.inputs import ZoneInputs, class_key_of, resolve, zone_key_of
 from controllers.core.providercontract.contract import Contracts
 from kube.object import ObjectKey, ObjectMeta
@@ -72,7 +73,8 @@ class RecordPlan:
 class ZonePlan:
     """What would happen to one zone; `untouched` counts the RecordSets that `record_sets` does not tell about.
 
-    `verdict` is core's own on the Zone, None where there is none or where it is the same as before and nobody asked.
+    `verdict` is core's own on the Zone, None where there is none or where it is the same as before and nobody asked. `hold` is what the
+    change guard would say of changes that it would hold, and `confirmation` the hash that lets them through.
     """
 
     key: ObjectKey
@@ -82,6 +84,8 @@ class ZonePlan:
     verdict: Verdict | None
     record_sets: tuple[RecordPlan, ...]
     untouched: int
+    hold: Verdict | None = None
+    confirmation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,7 @@ class _View:
             inputs.record_sets,
             inputs.units,
             inputs.namespace_labels,
+            inputs.leaving,
         )
 
     def inputs(self, key: ObjectKey) -> ZoneInputs:
@@ -166,6 +171,7 @@ class _View:
             units=tuple(units),
             versions=resolve(self._contracts, provider, zone, units),
             namespace_labels={name: meta.labels for name, meta in metas.items() if meta is not None},
+            leaving=frozenset(name for name, meta in metas.items() if meta is not None and meta.deleting),
         )
 
 
@@ -184,7 +190,8 @@ def _accepted(zone_class: ZoneClass) -> ZoneClass:
 
 
 def _says_something(plan: ZonePlan) -> bool:
-    return plan.effect is not Effect.NONE or bool(plan.record_sets) or (plan.verdict or ACCEPTED) is not ACCEPTED
+    told = plan.effect is not Effect.NONE or bool(plan.record_sets) or plan.hold is not None
+    return told or (plan.verdict or ACCEPTED) is not ACCEPTED
 
 
 def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: frozenset[ObjectKey], wanted: bool) -> ZonePlan:
@@ -200,7 +207,18 @@ def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: frozenset[ObjectKey]
     domain_name = after.zone.spec.domain_name if after.zone else _domain_of(after)
     untouched = len(record_sets) - len(shown)
     verdict = new.zone_verdict if wanted or new.zone_verdict != old.zone_verdict else None
-    return ZonePlan(after.key, domain_name, effect, changes, verdict, shown, untouched)
+    step = new.step if new.held and (wanted or new.step != old.step) else None
+    return ZonePlan(
+        after.key,
+        domain_name,
+        effect,
+        changes,
+        verdict,
+        shown,
+        untouched,
+        hold=step.hold if step is not None else None,
+        confirmation=confirmation_of(step.changes) if step is not None else None,
+    )
 
 
 def _domain_of(inputs: ZoneInputs) -> str:

@@ -38,8 +38,13 @@ def project_record_set(
     item: UnitRecordSet | None,
     result: UnitRecordSetStatus | None,
     now: str,
+    *,
+    held: bool = False,
 ) -> Projected:
-    """Return the next status of a RecordSet; `item` is what stands in the ledger and `result` what the provider says of it."""
+    """Return the next status of a RecordSet; `item` is what stands in the ledger and `result` what the provider says of it.
+
+    While its change is `held`, Programmed goes on telling of the generation that stands in the ledger.
+    """
     generation = claim.meta.generation
     current = item is not None and result is not None and result.observed_generation == item.observed_generation
     fresh = current and item is not None and item.observed_generation == generation
@@ -48,6 +53,11 @@ def project_record_set(
     programmed = (
         None if item is None and not verdict.accepted else _carried(results, ConditionType.PROGRAMMED, generation)
     )
+    if held and item is not None:
+        told = result.conditions if result is not None and current else ()
+        programmed = find_condition(claim.status.conditions, ConditionType.PROGRAMMED)
+        if former := find_condition(told, ConditionType.PROGRAMMED):
+            programmed = former.model_copy(update={"observed_generation": item.observed_generation})
     wanted = [each for each in (accepted, programmed) if each is not None]
     before = (
         claim.status.conditions
@@ -70,8 +80,13 @@ def project_zone(
     units: Sequence[ZoneUnit],
     remaining: Iterable[ObjectKey],
     now: str,
+    *,
+    hold: Verdict | None = None,
 ) -> Projected:
-    """Return the next status of a Zone; `remaining` are the claims that its deletion waits for."""
+    """Return the next status of a Zone; `remaining` are the claims that its deletion waits for.
+
+    `hold` is what the change guard says of a step that it holds.
+    """
     generation = zone.meta.generation
     unit = units[0] if units else None
     results: tuple[Condition, ...] = ()
@@ -83,6 +98,8 @@ def project_zone(
         wanted.append(_accepted(verdict, results, generation))
     if zone.meta.deleting:
         wanted.append(_leaving(zone, remaining, results))
+    elif hold is not None:
+        wanted.append(_condition(ConditionType.PROGRAMMED, hold, generation))
     elif unit is not None or (verdict is not None and verdict.accepted):
         wanted.append(_carried(results, ConditionType.PROGRAMMED, generation))
     facts = unit.status.zone if unit is not None and results else None

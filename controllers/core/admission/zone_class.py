@@ -21,6 +21,8 @@ from controllers.core.providercontract.field import (
     is_subdomain,
     judge_choice,
     judge_immutable,
+    require_integer,
+    require_object,
     require_object_name,
     require_text,
 )
@@ -30,6 +32,8 @@ IMMUTABLE: Final = ("provider", "controllerName")
 CONTROLLER_NAME: Final = (
     "a DNS subdomain, a slash and a path, such as hosted.dns.appthrust.io/controller, at most 253 characters"
 )
+
+RECORDS_LIMIT: Final = 2**31 - 1
 
 _PATH: Final = re.compile(r"[A-Za-z0-9/._~%!$&'()*+,;=:-]+\Z")
 
@@ -52,6 +56,7 @@ def validate_zone_class(new: Manifest, old: Manifest | None, resolution: Resolut
         faults += contract.judge_payload(Target.ZONE_CLASS, "parameters", spec, required=True)
     faults += rules.judge()
     faults += _judge_allowed_zones(spec.at("allowedZones.namespaces"))
+    faults += _judge_change_guard(spec.child("changeGuard"))
     return faults or rules.failures
 
 
@@ -89,3 +94,14 @@ def _judge_allowed_zones(namespaces: Field) -> Iterator[Fault]:
         yield from require_selector(selector)
     elif selector.present:
         yield selector.fault("nothing unless from is Selector", FaultReason.FORBIDDEN)
+
+
+def _judge_change_guard(guard: Field) -> Iterator[Fault]:
+    if not guard.present:
+        return
+    yield from require_object(guard, "an object with maxPercent and minRecords")
+    percent, records = guard.child("maxPercent"), guard.child("minRecords")
+    if percent.present:
+        yield from require_integer(percent, 1, 100)
+    if records.present:
+        yield from require_integer(records, 0, RECORDS_LIMIT)

@@ -103,3 +103,23 @@ def test_everything_else_may_change() -> None:
     )
 
     assert validate_zone_class(zone_class(), old, RESOLUTION) == []
+
+
+@pytest.mark.parametrize(
+    ("guard", "expected"),
+    [
+        ({}, set()),
+        ({"maxPercent": 1, "minRecords": 0}, set()),
+        ({"maxPercent": 100, "minRecords": 5000}, set()),
+        (
+            {"maxPercent": 0, "minRecords": -1},
+            {("spec.changeGuard.maxPercent", "INVALID"), ("spec.changeGuard.minRecords", "INVALID")},
+        ),
+        ({"maxPercent": 101}, {("spec.changeGuard.maxPercent", "INVALID")}),
+        ({"maxPercent": "30"}, {("spec.changeGuard.maxPercent", "TYPE_INVALID")}),
+        ({"minRecords": 1.5}, {("spec.changeGuard.minRecords", "TYPE_INVALID")}),
+        (30, {("spec.changeGuard", "TYPE_INVALID")}),
+    ],
+)
+def test_a_change_guard_has_its_bounds(guard: Any, expected: set[tuple[str, str]]) -> None:
+    assert told(judge({"spec.changeGuard": guard})) == expected
