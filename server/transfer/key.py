@@ -104,8 +104,11 @@ def _key(name: str, algorithm: str, secret: str, place: str) -> Key:
 
 
 def key_name(text: str) -> WireName:
-    """Return the octets of a key's name, which is a domain name; raises ValueError."""
-    return to_wire(text.lower())
+    """Return the octets of a key's name, which is a domain name other than the root; raises ValueError."""
+    name = to_wire(text.lower())
+    if len(name) == 1:
+        raise ValueError("the name is empty")
+    return name
 
 
 def key_files(paths: Sequence[Path]) -> Iterator[Path]:
