@@ -16,6 +16,7 @@ from prometheus_client.registry import REGISTRY, Collector
 from server import rdtype
 from server.counters import DURATION_BUCKETS
 from server.text import name_text, type_text
+from server.transfer.metrics import transfer_series
 from server.transport import Transport
 from zonemodel.name import WireName
 
@@ -44,6 +45,7 @@ class ServerCollector(Collector):
         yield from self._plain_counters()
         yield from self._limiter()
         yield from self._observers()
+        yield from transfer_series(self._server.transfers)
         server = self._server
         yield GaugeMetricFamily("dns_api_server_tcp_open", "Open connections.", value=server.counters.tcp_open)
         yield GaugeMetricFamily("dns_api_server_zones", "Zones that are served.", value=len(server.catalog.tables))

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from server.address import Address
-from server.wire import NOTIFY, QUERY
+from server.wire import NOTIFY
 from zonemodel.name import WireName
 
 _CLASS_IN: Final = b"\x00\x01"
@@ -22,7 +22,7 @@ class Sources:
     """The local addresses that peers know us by: those that are listened on, as far as they are single ones."""
 
     def __init__(self, listen: Iterable[Address]) -> None:
-        self._hosts = [each.host for each in listen if not ip_address(each.host.partition("%")[0]).is_unspecified]
+        self._hosts = [each.host for each in listen if _is_one_address(each.host)]
 
     def for_peer(self, host: str) -> tuple[str, int] | None:
         """Return where to send from, None for whatever the system chooses."""
@@ -34,9 +34,15 @@ class Sources:
         return None
 
 
+def _is_one_address(host: str) -> bool:
+    try:
+        return not ip_address(host.partition("%")[0]).is_unspecified
+    except ValueError:
+        return False  # nobody can listen there either, which is told elsewhere
+
+
 def request_message(opcode: int, apex: WireName, qtype: int) -> bytes:
     """Return a message that asks or tells about a zone, with an ID that nobody can guess."""
-    assert opcode in (QUERY, NOTIFY)
     flags = opcode << 3 | (0x04 if opcode == NOTIFY else 0)
     head = secrets.token_bytes(2) + bytes((flags, 0, 0, 1, 0, 0, 0, 0, 0, 0))
     return head + apex + qtype.to_bytes(2, "big") + _CLASS_IN

@@ -39,6 +39,8 @@ class KeyStore:
 
     def reload(self) -> None:
         """Read all keys again where that is possible."""
+        if not self._paths:
+            return
         try:
             self.load()
         except KeyFileError as error:

@@ -77,6 +77,11 @@ class Transfers:
             )
 
     @property
+    def withheld(self) -> int:
+        """How many zones of primaries are not served: never pulled, or expired."""
+        return self._secondaries.withheld
+
+    @property
     def pulled(self) -> Collection[WireName]:
         """The zones that come from primaries."""
         return self._secondaries.apexes
@@ -92,6 +97,8 @@ class Transfers:
         """Begin to pull, to keep histories and to tell of changes; once queries are answered."""
         runs = (self._keys.run(), self._histories.run(), self._secondaries.run())
         self._tasks = [asyncio.create_task(run) for run in runs]
+        for task in self._tasks:
+            task.add_done_callback(_on_end)
 
     def reload(self) -> None:
         """Read keys again and ask all primaries."""
@@ -108,3 +115,8 @@ class Transfers:
         await self._histories.flush()
         if self._archive is not None:
             self._archive.close()
+
+
+def _on_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a part of transfers ended", error=repr(error))

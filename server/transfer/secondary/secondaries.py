@@ -33,6 +33,10 @@ class Secondaries:
     def apexes(self) -> Collection[WireName]:
         return self._by_apex.keys()
 
+    @property
+    def withheld(self) -> int:
+        return sum(apex not in self._around.catalog.zones for apex in self._by_apex)
+
     async def load(self) -> None:
         """Serve what was kept of each zone."""
         for secondary in self._by_apex.values():

@@ -10,8 +10,10 @@ import dns.message
 import dns.rcode
 import dns.rdatatype
 import pytest
+from prometheus_client import CollectorRegistry
 
 from server.app import NameServer
+from server.metrics import ServerCollector, exposition
 from server.transfer.slots import BusyError, Slots
 from tests.server.running import becomes
 from tests.server.transfer.daemon import HOST, KEY_NAME
@@ -236,3 +238,15 @@ async def test_places_are_given_in_order_and_within_the_bounds() -> None:
         release.set()
     assert order == ["a1", "b1", "a2", "b2"]
     assert slots.taken == 0
+
+
+async def test_transfers_are_counted_in_metrics(tmp_path: Path) -> None:
+    async with primary(EditedZone().fill(5), tmp_path, every_zone=ANYBODY) as (server, _):
+        await stream(server, query("AXFR"))
+        await over_tcp(server, query("AXFR", "elsewhere.example"))
+        registry = CollectorRegistry()
+        registry.register(ServerCollector(server))
+        text = exposition(registry).decode()
+    assert 'dns_api_server_transfers_sent_total{kind="AXFR"} 1.0' in text
+    assert "dns_api_server_transfers_refused_total 1.0" in text
+    assert "dns_api_server_zones_withheld 0.0" in text
