@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from controllers.api.group import CONFIRM_CHANGE, CORE_FINALIZER, NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONES
+from kube.config import connect
 from kube.errors import Invalid
 from tests.product.claim import ZONE, ZONE_CLASS, Claim, claim, zone_class
+from tests.product.conftest import fresh_stage
+from tests.product.product import ROOT, Product
 from tests.product.stage import Object, Stage, condition, is_programmed
 
 HOSTS = [claim(f"host-{number}", "A", f"192.0.2.{number}") for number in range(1, 21)]
@@ -27,6 +36,14 @@ async def set_up(stage: Stage, *claims: Claim) -> None:
     await stage.set_up(*claims)
     await stage.apply(guarded(**GUARD))
     await stage.until_condition(ZONE_CLASSES, ZONE_CLASS, "Accepted", "True", "Accepted")
+
+
+async def apply_all(stage: Stage, claims: Iterable[Claim]) -> None:
+    await asyncio.gather(*(stage.apply(each.manifest()) for each in claims))
+
+
+async def delete_all(stage: Stage, claims: Iterable[Claim]) -> None:
+    await asyncio.gather(*(stage.delete(RECORD_SETS, each.name) for each in claims))
 
 
 async def until_held(stage: Stage, counts: str) -> str:
@@ -69,8 +86,7 @@ def raw(obj: Object, kind: str) -> Object:
 
 async def test_a_mass_deletion_is_held_until_it_is_confirmed(stage: Stage) -> None:
     await set_up(stage, *HOSTS)
-    for each in HOSTS[:15]:
-        await stage.delete(RECORD_SETS, each.name)
+    await delete_all(stage, HOSTS[:15])
     confirmation = await until_held(stage, "15 of 20 programmed record sets would be deleted and 0 changed")
     held = await until_told_held(stage, HOSTS[0])
     assert CORE_FINALIZER in held["metadata"]["finalizers"]
@@ -93,8 +109,7 @@ async def test_a_mass_deletion_is_held_until_it_is_confirmed(stage: Stage) -> No
 
 async def test_a_mass_edit_is_held_and_another_set_needs_another_hash(stage: Stage) -> None:
     await set_up(stage, *HOSTS)
-    for each in MOVED[:10]:
-        await stage.apply(each.manifest())
+    await apply_all(stage, MOVED[:10])
     first = await until_held(stage, "0 of 20 programmed record sets would be deleted and 10 changed")
     await until_told_held(stage, HOSTS[0])
     await stage.delete(RECORD_SETS, HOSTS[10].name)
@@ -117,13 +132,11 @@ async def test_a_mass_edit_is_held_and_another_set_needs_another_hash(stage: Sta
 
 async def test_a_confirmation_is_used_up(stage: Stage) -> None:
     await set_up(stage, *HOSTS)
-    for each in MOVED:
-        await stage.apply(each.manifest())
+    await apply_all(stage, MOVED)
     await annotate(stage, await until_held(stage, "20 changed"))
     for each in MOVED:
         await stage.until_programmed(RECORD_SETS, each.name)
-    for each in HOSTS:
-        await stage.apply(each.manifest())
+    await apply_all(stage, HOSTS)
     await until_held(stage, "20 changed")
     stage.assert_answered(MOVED)
 
@@ -146,11 +159,9 @@ async def test_small_steps_and_small_zones_go_through(stage: Stage) -> None:
 
 async def test_what_is_taken_back_is_held_no_longer(stage: Stage) -> None:
     await set_up(stage, *HOSTS)
-    for each in MOVED:
-        await stage.apply(each.manifest())
+    await apply_all(stage, MOVED)
     await until_held(stage, "20 changed")
-    for each in HOSTS:
-        await stage.apply(each.manifest())
+    await apply_all(stage, HOSTS)
     for each in HOSTS:
         await stage.until_programmed(RECORD_SETS, each.name)
     await until_zone_free(stage)
@@ -160,8 +171,7 @@ async def test_what_is_taken_back_is_held_no_longer(stage: Stage) -> None:
 @pytest.mark.parametrize("how", ["guard switched off", "class gone"])
 async def test_what_was_held_goes_on_without_a_guard(stage: Stage, how: str) -> None:
     await set_up(stage, *HOSTS)
-    for each in HOSTS[:12]:
-        await stage.delete(RECORD_SETS, each.name)
+    await delete_all(stage, HOSTS[:12])
     await stage.apply(MOVED[12].manifest())
     await until_held(stage, "12 of 20 programmed record sets would be deleted and 1 changed")
     if how == "class gone":
@@ -180,8 +190,7 @@ async def test_what_was_held_goes_on_without_a_guard(stage: Stage, how: str) -> 
 
 async def test_a_zone_that_is_deleted_takes_its_held_records_with_it(stage: Stage) -> None:
     await set_up(stage, *HOSTS)
-    for each in HOSTS:
-        await stage.delete(RECORD_SETS, each.name)
+    await delete_all(stage, HOSTS)
     await until_held(stage, "20 of 20")
     await stage.delete(ZONES, ZONE)
     await stage.until_gone(ZONES, ZONE)
@@ -194,6 +203,58 @@ async def test_a_namespace_that_is_deleted_is_not_held(stage: Stage) -> None:
     await stage.delete(NAMESPACES, stage.namespace)
     await stage.until_gone(NAMESPACES, stage.namespace)
     assert stage.rcode("host-1", "A") == "REFUSED"
+
+
+async def test_deletions_that_come_one_after_the_other_are_one_step(stage: Stage) -> None:
+    await set_up(stage, *HOSTS)
+    for each in HOSTS:
+        await stage.delete(RECORD_SETS, each.name)
+        await asyncio.sleep(0.02)  # the pace of a client that is held back, which is what this is about
+    await until_held(stage, "20 of 20")
+    stage.assert_answered(HOSTS)
+
+
+async def test_a_held_step_stays_held_over_a_crash(fragile: Product) -> None:
+    async with connect(fragile.kubeconfig) as client:
+        stage = await fresh_stage(fragile, client)
+        await set_up(stage, *HOSTS)
+        await delete_all(stage, HOSTS[:10])
+        confirmation = await until_held(stage, "10 of 20")
+    fragile.kill()
+    fragile.start()
+    async with connect(fragile.kubeconfig) as client:
+        live = replace(stage, client=client)
+        new = claim("new", "A", "192.0.2.200")
+        await live.publish(new)
+        assert await until_held(live, "10 of 21") == confirmation
+        live.assert_answered([*HOSTS, new])
+        await annotate(live, confirmation)
+        for each in HOSTS[:10]:
+            await live.until_gone(RECORD_SETS, each.name)
+        live.assert_answered([*HOSTS[10:], new])
+
+
+async def test_a_plan_tells_of_the_hold_and_the_hash_that_confirms_it(stage: Stage, product: Product) -> None:
+    await set_up(stage, *HOSTS)
+    manifests = [each.manifest() for each in MOVED]
+    words = ["plan", "-f", "-", "--force", "-n", stage.namespace, "--kubeconfig", str(product.kubeconfig)]
+
+    async def plan(*more: str) -> str:
+        command = [sys.executable, "-m", "cli.main", *words, *more]
+        text = "\n---\n".join(json.dumps(each) for each in manifests)
+        done = await asyncio.to_thread(
+            subprocess.run, command, cwd=ROOT, input=text, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done
+        return str(done.stdout)
+
+    (told,) = json.loads(await plan("-o", "json"))["zones"]
+    assert {each["effect"] for each in told["recordSets"]} == {"none"}
+    message, confirmation = told["held"]["message"], told["held"]["confirmation"]
+    assert f"    held: {message}" in (await plan()).splitlines()
+
+    await apply_all(stage, MOVED)
+    assert await until_held(stage, "0 of 20 programmed record sets would be deleted and 20 changed") == confirmation
 
 
 @pytest.mark.parametrize(
