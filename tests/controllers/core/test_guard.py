@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
 from controllers.api.group import CONFIRM_CHANGE
@@ -123,6 +125,22 @@ def test_no_guard_holds_nothing() -> None:
     composed = compose(given)
     assert (composed.step, composed.held) == (None, frozenset())
     assert all(item.deletion_requested for item in items(composed).values())
+
+
+@pytest.mark.parametrize(("count", "held"), [(60, False), (61, True)])
+def test_all_parts_of_a_ledger_count_together(count: int, held: bool) -> None:
+    def text(number: int, **more: Any) -> RecordSet:
+        return record_set(f"r{number:04}", f"w{number}", type="TXT", txt={"values": [f"{number}" + "x" * 3900]}, **more)
+
+    there = ledger([text(number) for number in range(200)])
+    assert len(there) > 1
+    step = 200 // count
+    chosen = list(range(0, 200, step))[:count]
+    after = [text(number, metadata=deleting(generation=2) if number in chosen else {}) for number in range(200)]
+    composed = compose(inputs(*after, units=there, zone_class=GUARDED))
+    assert len(composed.held) == (count if held else 0)
+    before = {item.key: item for unit in there for item in unit.spec.record_sets}
+    assert (items(composed) == before) is held
 
 
 def test_the_message_has_the_counts_and_the_annotation() -> None:
@@ -332,6 +350,35 @@ def test_a_small_step_waits_in_silence_while_it_is_collected() -> None:
 def test_a_small_zone_is_not_collected() -> None:
     _, given = step_of(1, 9)
     assert compose(given).step is None
+
+
+@hypothesis.given(
+    st.lists(st.sampled_from([None, deleted, edited, "new"]), max_size=30),
+    st.integers(1, 100),
+    st.integers(0, 12),
+    st.booleans(),
+)
+def test_whatever_happens_a_step_is_within_bounds_or_held_whole(
+    changes: list[Any], percent: int, least: int, collecting: bool
+) -> None:
+    named = list(zip(claims(len(changes)), changes, strict=True))
+    today = [claim for claim, change in named if change != "new"]
+    after = [change(claim) if callable(change) else claim for claim, change in named]
+    guarded = zone_class(changeGuard={"maxPercent": percent, "minRecords": least})
+    there = ledger(today)
+    scene = replace(inputs(*after, units=there, zone_class=guarded), collecting=collecting)
+    composed, memory = compose(scene), ZoneMemory()
+    assert composed == compose(scene, memory) == compose(scene, memory)
+    before = {item.key: item for unit in there for item in unit.spec.record_sets}
+    tomorrow = items(composed)
+    assert tomorrow.keys() == {claim.key for claim in after}
+    asked = {claim.key for claim, change in named if callable(change)}
+    altered = {key for key, item in before.items() if tomorrow[key] != item}
+    assert altered in (set(), asked)
+    assert composed.held == asked - altered
+    over = len(asked) * 100 > percent * len(today) and len(today) >= least
+    assert (hold_of(composed) is not None) is over
+    assert not (altered and over)
 
 
 def test_a_single_change_looks_at_few_records() -> None:
