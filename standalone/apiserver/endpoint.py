@@ -15,9 +15,11 @@ from standalone.apiserver.api import Api
 from standalone.apiserver.documents import Documents
 from standalone.apiserver.path import ResourcePath, parse_path
 from standalone.apiserver.respond import respond_refusal
+from standalone.apiserver.security import names_loopback
 from standalone.apiserver.status import (
     ApiError,
     body_too_large,
+    foreign_host,
     internal,
     method_not_allowed,
     no_such_path,
@@ -36,7 +38,7 @@ SUBRESOURCES = frozenset({"status"})
 
 
 class Endpoint:
-    """Answers every request of one API; with a token, only those that carry it."""
+    """Answers every request of one API; with a token only those that carry it, without one only those that name loopback."""
 
     def __init__(self, api: Api, token: str | None = None) -> None:
         self._registry = api.registry
@@ -78,6 +80,9 @@ class Endpoint:
 
     def _authenticate(self, request: web.BaseRequest) -> None:
         if self._authorization is None:
+            host = request.headers.get("Host")
+            if host is not None and not names_loopback(host):
+                raise foreign_host(host)
             return
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(given, self._authorization):

@@ -1,5 +1,7 @@
 """Who may reach the API: on loopback everybody on this machine, beyond it only who has the token, and only by TLS.
 
+Web pages are nobody on this machine: on loopback a request has to name it.
+
 Owns this rule, the token and its file. The certificates are in `certificate`.
 """
 
@@ -10,6 +12,7 @@ import secrets
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from standalone.apiserver.certificate import open_authority, server_context, write_private
 
@@ -41,6 +44,18 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def names_loopback(host_header: str) -> bool:
+    """Whether a Host header (RFC 9110 section 7.2) names this machine's loopback.
+
+    A page of a foreign site whose name was made to resolve to loopback (DNS rebinding) makes the browser send that name.
+    """
+    try:
+        host = urlsplit(f"//{host_header}").hostname or ""
+    except ValueError:
+        return False
+    return is_loopback(host) or host.endswith(".localhost")
 
 
 def _token(path: Path) -> str:

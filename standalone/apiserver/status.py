@@ -91,6 +91,11 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
+def foreign_host(host: str) -> ApiError:
+    message = f"found the Host header {host[:300]!r}, allowed without a token: 127.0.0.1, [::1] or localhost"
+    return ApiError(403, "Forbidden", message)
+
+
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[JsonObject] = ()) -> ApiError:
     message = f'{resource.group_resource} "{name}" is forbidden: {why}'
     details = _details(resource, name) | ({"causes": list(causes)} if causes else {})

@@ -23,6 +23,30 @@ async def test_loopback_needs_neither(server: ApiServer) -> None:
     assert server.url.startswith("http://127.0.0.1:")
 
 
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("127.0.0.1:6443", True),
+        ("127.9.9.9", True),
+        ("[::1]:6443", True),
+        ("localhost:6443", True),
+        ("LOCALHOST", True),
+        ("dns-api.localhost:1", True),
+        ("rebound.example.com:6443", False),
+        ("192.0.2.1:6443", False),
+        ("localhost.example.com", False),
+        ("[::1", False),
+        ("", False),
+    ],
+)
+async def test_a_page_of_another_site_reaches_nothing_through_a_browser(
+    server: ApiServer, host: str, allowed: bool
+) -> None:
+    async with aiohttp.ClientSession(headers={"Host": host}) as session:
+        reply = await Rest(session, server.url).get(NAMESPACES)
+    assert reply.code == (200 if allowed else 403)
+
+
 async def test_beyond_loopback_a_client_needs_the_token(tmp_path: Path) -> None:
     async with ApiServer(tmp_path, "0.0.0.0") as server:
         assert server.url.startswith("https://127.0.0.1:")
