@@ -24,6 +24,8 @@ COMMANDS: Final = {
     "wait": ("cli.wait", "Wait until objects are Programmed, or gone."),
     "events": ("cli.events", "List events."),
     "zone": ("cli.zone", "Turn master files into manifests, and back."),
+    "check-zone": ("cli.check_zone", "Tell what is wrong in a master file."),
+    "query": ("cli.query", "Ask a name server, or compare two."),
     "server": ("cli.server", "Run the name server alone."),
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
 }
