@@ -25,6 +25,13 @@ from kube.object import ObjectKey
 
 HASH_CHARS: Final = 16
 
+# The rest of an item tells whose it is, which generation it was made of, and the policy that it is under.
+_CONTENT: Final = tuple(
+    name
+    for name in UnitRecordSet.model_fields
+    if name not in {"record_set_namespace", "record_set_name", "observed_generation", "allowed", "deletion_requested"}
+)
+
 HELD: Final = waiting(
     Reason.RECONCILING, "Held by the change guard of the ZoneClass; the Zone says how to confirm the change."
 )
@@ -86,7 +93,7 @@ def find_changes(
             continue
         if new is None or new.deletion_requested:
             alteration = Alteration.DELETE
-        elif _content(new) != _content(old):
+        elif _alters(old, new):
             alteration = Alteration.CHANGE
         else:
             continue
@@ -134,6 +141,5 @@ def _has(keys: Iterable[ObjectKey], count: int) -> bool:
     return sum(1 for _ in islice(keys, count)) >= count
 
 
-def _content(item: UnitRecordSet) -> UnitRecordSet:
-    """What stands in an item beside the generation it was made of and the policy that it is under."""
-    return item.model_copy(update={"observed_generation": 0, "allowed": True})
+def _alters(old: UnitRecordSet, new: UnitRecordSet) -> bool:
+    return any(getattr(old, name) != getattr(new, name) for name in _CONTENT)

@@ -16,7 +16,7 @@ import pytest
 from controllers.api.group import CONFIRM_CHANGE, CORE_FINALIZER, NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.config import connect
 from kube.errors import Invalid
-from tests.product.claim import ZONE, ZONE_CLASS, Claim, claim, zone_class
+from tests.product.claim import ZONE, ZONE_CLASS, Claim, claim, zone, zone_class
 from tests.product.conftest import fresh_stage
 from tests.product.product import ROOT, Product
 from tests.product.stage import Object, Stage, condition, is_programmed
@@ -203,6 +203,31 @@ async def test_a_namespace_that_is_deleted_is_not_held(stage: Stage) -> None:
     await stage.delete(NAMESPACES, stage.namespace)
     await stage.until_gone(NAMESPACES, stage.namespace)
     assert stage.rcode("host-1", "A") == "REFUSED"
+
+
+async def test_a_tenant_that_leaves_with_its_namespace_is_not_held(stage: Stage) -> None:
+    tenant = replace(stage, namespace=f"{stage.namespace}-tenant")
+    labels = {"tenant": tenant.namespace}
+    metadata = {"name": tenant.namespace, "labels": labels}
+    await stage.client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    grant = {
+        "namespaces": {"selector": {"matchLabels": labels}},
+        "records": [{"name": {"pattern": ".*"}, "types": ["A"]}],
+    }
+    manifest = zone(stage.domain)
+    await set_up(stage, *HOSTS[:8])
+    await stage.apply({**manifest, "spec": {**manifest["spec"], "allowedRecordSets": [grant]}})
+    for each in HOSTS[8:]:
+        theirs = each.manifest()
+        theirs["spec"]["zoneRef"]["namespace"] = stage.namespace
+        await tenant.apply(theirs)
+    await tenant.until_all_programmed(RECORD_SETS, {each.name for each in HOSTS[8:]})
+
+    await stage.client.delete(NAMESPACES, name=tenant.namespace)
+    await stage.until_gone(NAMESPACES, tenant.namespace)
+    await until_zone_free(stage)
+    assert {stage.rcode(each.owner, "A") for each in HOSTS[8:]} == {"NXDOMAIN"}
+    stage.assert_answered(HOSTS[:8])
 
 
 async def test_deletions_that_come_one_after_the_other_are_one_step(stage: Stage) -> None:
