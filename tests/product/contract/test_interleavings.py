@@ -242,4 +242,4 @@ def test_a_few_writes_end_as_the_model_says() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_two_hundred_writes_end_as_the_model_says() -> None:
-    _hold(6, 200)
+    _hold(4, 200)

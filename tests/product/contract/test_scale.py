@@ -44,7 +44,7 @@ def _claim(number: int) -> Claim:
         case 0:
             return claim(owner, "A", f"192.0.{number // 256 % 256}.{number % 256}", "198.51.100.1")
         case 1:
-            return claim(owner, "TXT", f"v=spf1 include:mail-{number}.example.net -all")
+            return claim(owner, "TXT", f"{number:x}" * 60)
         case 2:
             return claim(owner, "CNAME", f"target-{number}.example.net")
     return claim(owner, "AAAA", f"2001:db8::{number:x}")
@@ -69,7 +69,7 @@ async def test_a_large_zone_is_programmed_and_a_change_writes_little(
         await _until_settled(client)
         for number in (0, count // 2, count - 1):
             await _hold_a_change(stage, _edited(every[number]))
-        start = await moment(client, await every_resource(client))
+        start = await moment(client, await _all_but_events(client))
         assert await writes_since(client, start, QUIET_S) == {}
 
 
@@ -117,14 +117,17 @@ async def _until_settled(client: Client) -> None:
 
 
 async def _versions(client: Client) -> Versions:
-    """The version of every object but events."""
+    """The version of every object."""
     found: Versions = {}
-    for ref in await every_resource(client):
-        if ref == EVENTS:
-            continue
+    for ref in await _all_but_events(client):
         for obj in (await client.list(ref)).items:
             found[ref.kind, ObjectKey.parse(obj)] = obj["metadata"]["resourceVersion"]
     return found
+
+
+async def _all_but_events(client: Client) -> list[ResourceRef]:
+    """Events of thousands of claims come out at a bounded rate, long after all is as it should be."""
+    return [ref for ref in await every_resource(client) if ref.kind != EVENTS.kind]
 
 
 async def _largest_bytes(stage: Stage, ref: ResourceRef) -> int:
