@@ -7,6 +7,7 @@ others need and `dns-api get` starts quickly. Each module has `register(app)`, w
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -30,6 +31,7 @@ COMMANDS: Final = {
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
 }
 
+INTERRUPTED: Final = 128 + signal.SIGINT
 OWN_PACKAGES: Final = frozenset({"zonemodel", "kube", "server", "controllers", "standalone", "cli"})
 
 
@@ -71,7 +73,10 @@ def _elsewhere() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of the process, or the one given."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    build(next((word for word in words if not word.startswith("-")), None))(words)
+    try:
+        build(next((word for word in words if not word.startswith("-")), None))(words)
+    except KeyboardInterrupt:  # before a command minds signals itself
+        raise SystemExit(INTERRUPTED) from None
 
 
 if __name__ == "__main__":

@@ -37,6 +37,16 @@ def test_every_command_has_a_help(name: str) -> None:
     assert f"dns-api {name}" in done.stdout or "Usage" in done.stdout
 
 
+def test_an_early_interrupt_ends_it_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_name: str) -> ModuleType:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib, "import_module", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main(["up"])
+    assert ended.value.code == 130
+
+
 def test_a_missing_package_is_told_with_the_way_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
