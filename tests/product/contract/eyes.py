@@ -14,7 +14,7 @@ from tests.product.contract.small_world import SmallWorld
 from tests.product.stage import Object
 from tests.server.question import records
 
-LABELS, TYPES, NUMBERS = ("a", "b", "c"), ("A", "TXT", "CNAME"), (0, 1)
+LABELS, TYPES, NUMBERS = ("a", "b"), ("A", "TXT", "CNAME"), (0, 1)
 KEYS = {
     (key.namespace, key.name): key
     for zone, namespaces in (("one", ("owner", "team")), ("two", ("team",)))
