@@ -11,7 +11,7 @@ from typing import Final
 from server.config import RateLimit
 from server.network import address_octets
 
-_STRIDE: Final = 8
+_STRIDE: Final = 16
 """One reply of so many is counted, for so many, where the limit is high enough to bear the error."""
 
 _LEAST_SAMPLES: Final = 100

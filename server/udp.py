@@ -29,7 +29,7 @@ _MOST_WAITING: Final = 50_000
 """More small datagrams than the receive buffer holds: the bound on what a stopping server still answers."""
 
 _LARGEST_DATAGRAM_BYTES: Final = 65535
-_STRIDE: Final = 8
+_STRIDE: Final = 16
 """One query of so many is timed, where nothing asks for more."""
 
 _ANCILLARY_BYTES: Final = 64
@@ -46,8 +46,7 @@ class UdpListener:
         self._address: Endpoint = (address.host, address.port)
         self._service = service
         self._answer = service.matcher.answer_datagram
-        self._proxies = service.proxies
-        self._observers = service.observers
+        self._reply_to = self._reply_watched if service.proxies or service.observers else self._reply
         self._over = set() if service.limiter is None else service.limiter.over
         self._by_rcode = service.counters.udp
         self._spread = 2 * (_STRIDE if service.limiter is None else service.limiter.stride) - 1
@@ -94,14 +93,8 @@ class UdpListener:
                 except OSError as error:  # unreachable, or no room to send: clients ask again
                     self._failed("udp send failed", error)
 
-    def _reply_to(self, packet: bytes, peer: Endpoint) -> bytes | None:
+    def _reply(self, packet: bytes, peer: Endpoint) -> bytes | None:
         """Return what to send back, None for nothing."""
-        if self._proxies and peer[0] in self._proxies:
-            try:
-                packet, peer = _from_proxy(packet, peer)
-            except ProxyError:
-                self._service.counters.proxy_errors += 1
-                return None
         client = peer[0]
         self._until_sample -= 1
         try:
@@ -111,14 +104,24 @@ class UdpListener:
             return None
         if self._over and reply is not None:
             reply = self._limited(packet, client, reply)
-        if self._observers:
-            exchange = Exchange(Transport.UDP, (client, peer[1]), self._address, packet, reply)
-            for observer in self._observers:
-                observer.note(exchange)
         if reply is None:
             self._service.counters.dropped += 1
             return None
         self._by_rcode[reply[3] & 0xF] += 1
+        return reply
+
+    def _reply_watched(self, packet: bytes, peer: Endpoint) -> bytes | None:
+        """The same where proxies may stand between, or somebody is told about it."""
+        service = self._service
+        if peer[0] in service.proxies:
+            try:
+                packet, peer = _from_proxy(packet, peer)
+            except ProxyError:
+                service.counters.proxy_errors += 1
+                return None
+        reply = self._reply(packet, peer)
+        for observer in service.observers:
+            observer.note(Exchange(Transport.UDP, (peer[0], peer[1]), self._address, packet, reply))
         return reply
 
     def _sample(self, packet: bytes, client: str) -> bytes | None:
