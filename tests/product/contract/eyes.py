@@ -76,7 +76,11 @@ async def _wrong_answer(world: SmallWorld, model: Model, seen: Seen, zone: str, 
     owner = next((key for key in seen.items if (key.zone, key.label, key.type) in _answering(zone, label, kind)), None)
     possible = [set[Record]()] if owner is None else list(_possible(model, seen, owner))
     if answer not in possible or reply.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
-        return iter([f"{label}.{domain_of(zone)} {kind} is answered {answer}, it should be one of {possible}"])
+        return iter(
+            [
+                f"{label}.{domain_of(zone)} {kind} is answered {dns.rcode.to_text(reply.rcode())} {answer}, it should be one of {possible}"
+            ]
+        )
     return iter(())
 
 

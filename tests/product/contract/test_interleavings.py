@@ -196,7 +196,8 @@ class Interleavings(RuleBasedStateMachine):
                         differences = ["it is not quiet"] if writes != self.world.writes else []
         except TimeoutError:
             raise AssertionError("\n".join(differences)) from None
-        assert await wrong_answers(self.world, self.model, seen) == []
+        wrong = await wrong_answers(self.world, self.model, seen)
+        assert not wrong, "\n".join(wrong)
         self.model.settle(seen)
 
     def wrote(self, pause_s: float) -> None:
