@@ -52,12 +52,20 @@ def changes_of(index: ZoneIndex, differences: Sequence[Difference]) -> Changes:
 
 def rrsets_of(records: Iterable[Record]) -> tuple[RRset, ...]:
     """Return the sets of a whole zone's records: duplicates dropped, of several TTLs the lowest (RFC 2181 section 5.2)."""
-    sets: defaultdict[tuple[WireName, int], _Set] = defaultdict(lambda: _Set(None))
+    sets: defaultdict[tuple[WireName, int], list[Record]] = defaultdict(list)
     for record in records:
-        found = sets[record.owner, record.rdtype]
-        found.ttl_s = record.ttl_s if found.ttl_s is None else min(found.ttl_s, record.ttl_s)
-        found.rdatas.setdefault(canonical(record.rdtype, record.rdata), record.rdata)
-    return tuple(_rrset(*key, found) for key, found in sets.items())
+        sets[record.owner, record.rdtype].append(record)
+    return tuple(_joined(found) for found in sets.values())
+
+
+def _joined(records: list[Record]) -> RRset:
+    owner, number, ttl_s, rdata = records[0]
+    if len(records) == 1:
+        return RRset(owner, number, ttl_s, (rdata,))
+    rdatas: dict[bytes, bytes] = {}
+    for record in records:
+        rdatas.setdefault(canonical(number, record.rdata), record.rdata)
+    return _rrset(owner, number, _Set(min(record.ttl_s for record in records), rdatas))
 
 
 def _present(sets: dict[tuple[WireName, int], _Set], index: ZoneIndex, record: Record) -> _Set:

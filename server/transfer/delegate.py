@@ -16,6 +16,7 @@ from server.query import Query
 from server.rejection import Rcode
 from server.transfer.key_store import KeyStore
 from server.transfer.outgoing import Outgoing, Request
+from server.transfer.refusal import refusal
 from server.transfer.signature import Received, Signed, bare_reply, judge_signature
 from server.transfer.tsig import tsig_bytes
 from server.transport import Reply, Streamed, Transport
@@ -23,6 +24,7 @@ from server.wire import NOTIFY, QUERY, Question, opcode
 from zonemodel.name import WireName
 
 _CLASS_IN: Final = 1
+_AUTHORITATIVE: Final = 0x04
 _TRANSFERS: Final = frozenset({rdtype.AXFR, rdtype.IXFR})
 
 PlainAnswer = Callable[[bytes, str, Transport], Reply]
@@ -76,10 +78,12 @@ class TransferDelegate:
     def _take_notice(self, query: Query, question: Question, packet: bytes, signed: Signed | None) -> bytes:
         """RFC 1996 section 3: only notices of changed SOA records are known, and only from those who may send them."""
         if question.qtype != rdtype.SOA:
-            return bare_reply(packet, question.end, self._opt(query), Rcode.NOTIMP)
+            return refusal(packet, question.end, self._opt(query), Rcode.NOTIMP)
         rcode = self._notice(question.name, query.client, None if signed is None else signed.key.name)
-        reply = bare_reply(packet, question.end, self._opt(query), rcode)
-        return reply if rcode else reply[:2] + bytes((reply[2] | 0x04,)) + reply[3:]
+        if rcode:
+            return refusal(packet, question.end, self._opt(query), rcode)
+        reply = bare_reply(packet, question.end, self._opt(query), Rcode.NOERROR)
+        return reply[:2] + bytes((reply[2] | _AUTHORITATIVE,)) + reply[3:]
 
     def _opt(self, query: Query) -> bytes:
         if query.edns is None:

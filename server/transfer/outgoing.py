@@ -28,8 +28,9 @@ from server.transfer.message import pack
 from server.transfer.message_reader import read_message
 from server.transfer.permission import Permissions
 from server.transfer.record import Record, soa_record, zone_records
+from server.transfer.refusal import refusal
 from server.transfer.serial import is_newer, read_soa, serial_of
-from server.transfer.signature import Signed, bare_reply
+from server.transfer.signature import Signed
 from server.transfer.slots import BusyError, Slots
 from server.transport import Streamed
 from server.wire import Question
@@ -68,7 +69,7 @@ class Request:
         return self.packet[12 : self.question.end]
 
     def refusal(self, rcode: Rcode) -> bytes:
-        return bare_reply(self.packet, self.question.end, self.opt, rcode)
+        return refusal(self.packet, self.question.end, self.opt, rcode)
 
     def one_message(self, records: Iterable[Record]) -> bytes:
         return next(pack(records, self.head, self.question_octets, self.opt))
