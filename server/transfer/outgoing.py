@@ -43,6 +43,8 @@ _AUTHORITATIVE: Final = 0x84
 _SETTLE_S: Final = 5.0
 """How long a request waits for the newest step of the history before it gets the whole zone."""
 
+_SILENCE_S: Final = 1.0
+
 _INLINE_BYTES: Final = 64 * 1024
 """Differences that are put together on the event loop; more of them go to a thread."""
 
@@ -91,24 +93,29 @@ class Outgoing:
         self._permissions = permissions
         self._slots = slots
         self._counters = counters
+        self._silent_until_s = 0.0
 
     def answer(self, request: Request, limit_bytes: int) -> bytes | Streamed:
         """Return the reply; over UDP it is one message of at most `limit_bytes`."""
         rejection = self._rejection(request)
         if rejection is not None:
-            self._counters.refused += 1
-            log.info(
-                "transfer is refused",
-                zone=name_text(request.question.name),
-                client=request.query.client,
-                rcode=rejection.name,
-            )
+            self._note_refusal(request, rejection)
             return request.refusal(rejection)
         if request.question.qtype == rdtype.AXFR:
             if not request.query.transport:
                 return request.refusal(Rcode.FORMERR)  # a zone never fits one message (RFC 5936 section 4.2)
             return Streamed(self._stream(request, None))
         return self._answer_ixfr(request, limit_bytes)
+
+    def _note_refusal(self, request: Request, rcode: Rcode) -> None:
+        """Count it, and log one a second at most: anybody can cause them."""
+        self._counters.refused += 1
+        now_s = time.monotonic()
+        if now_s < self._silent_until_s:
+            return
+        self._silent_until_s = now_s + _SILENCE_S
+        zone = name_text(request.question.name)
+        log.info("transfer is refused", zone=zone, client=request.query.client, rcode=rcode.name)
 
     def _rejection(self, request: Request) -> Rcode | None:
         apex = request.question.name

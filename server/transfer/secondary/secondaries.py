@@ -59,7 +59,7 @@ class Secondaries:
         if secondary is None:
             return Rcode.REFUSED if apex in self._around.catalog.tables else Rcode.NOTAUTH
         if not secondary.hears(client, key):
-            log.info("notice is refused", zone=name_text(apex), client=client)
+            log.debug("notice is refused", zone=name_text(apex), client=client)
             return Rcode.REFUSED
         self._around.counters.notices_received += 1
         secondary.hint()
