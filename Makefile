@@ -6,13 +6,14 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CRATES := server/native bench/generator
 READY := $(VENV)/.ready
 SYSTEM := $(VENV)/.system
 API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-kube fuzz lint format bench manifests clean
+.PHONY: help setup run test test-slow test-kube fuzz test-pure lint lint-native format bench bench-qps manifests clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,7 +25,7 @@ $(SYSTEM): docs/system-packages.txt
 	@tools/system-packages docs/system-packages.txt
 	@mkdir -p $(VENV) && touch $@
 
-$(READY): pyproject.toml tests/tools/kubectl.py | $(SYSTEM)
+$(READY): pyproject.toml server/native/Cargo.toml $(wildcard server/native/src/*.rs) tests/tools/kubectl.py | $(SYSTEM)
 	@echo "==> Python environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
@@ -53,25 +54,43 @@ test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (
 	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"
 	@$(BIN)/python -m tests.standalone.real_server .kube-real
 
+test-pure: setup ## The name server's tests again, without the native data plane
+	@echo "==> tests in Python alone"
+	@DNS_API_PURE_PYTHON=1 $(BIN)/python -m pytest -q tests/server
+
 lint: setup ## Style, types and layers
 	@echo "==> ruff"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@echo "==> mypy"
 	@$(BIN)/mypy
+	@if command -v cargo >/dev/null; then $(MAKE) --no-print-directory lint-native; else echo "==> no cargo: Rust is not checked"; fi
 	@echo "==> layers and manifests"
 	@$(BIN)/python -m pytest -q tests/rules
+
+lint-native: # Style of the Rust code, and its own tests
+	@echo "==> cargo fmt and clippy"
+	@for crate in $(CRATES); do \
+		cargo fmt --check --manifest-path $$crate/Cargo.toml; \
+		cargo clippy --quiet --locked --manifest-path $$crate/Cargo.toml -- -D warnings; done
+	@RUSTFLAGS="-C link-arg=-Wl,--unresolved-symbols=ignore-all" cargo test --quiet --locked \
+		--manifest-path server/native/Cargo.toml --target-dir server/native/target/test
 
 format: setup ## Write the code in house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@if command -v cargo >/dev/null; then for crate in $(CRATES); do cargo fmt --manifest-path $$crate/Cargo.toml; done; fi
+	@if command -v cargo >/dev/null; then for crate in server/native bench/generator; do cargo fmt --manifest-path $$crate/Cargo.toml; done; fi
 
 manifests: setup ## Write crds/ from the Python types
 	@$(BIN)/python -m controllers.manifests crds
+
+bench-qps: setup ## Queries a second beside NSD, Knot, BIND and PowerDNS, where they are installed (needs cargo and two cores)
+	@$(BIN)/python -m bench qps
 
 bench: setup ## Every benchmark, with its figures and bars
 	@$(BIN)/python -m bench
 
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) $(DATA) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DATA) build dist *.egg-info server/native/target bench/generator/target server/*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

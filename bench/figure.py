@@ -11,21 +11,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`at_most` is the bar; None for a figure that is only told."""
+    """`at_most` or `at_least` is the bar; a figure without one is only told."""
 
     name: str
     value: float
     unit: str
     at_most: float | None = None
+    at_least: float | None = None
 
     @property
     def passed(self) -> bool:
+        if self.at_least is not None and self.value < self.at_least:
+            return False
         return self.at_most is None or self.value <= self.at_most
 
     def line(self) -> str:
         """Return the figure as one line of the report."""
-        bar = "" if self.at_most is None else f"  bar {self.at_most:g} {self.unit}  {'PASS' if self.passed else 'FAIL'}"
-        return f"{self.name:<58} {self.value:>10.1f} {self.unit:<4}{bar}"
+        limits = ((self.at_most, "at most"), (self.at_least, "at least"))
+        bars = "".join(f"  {how} {bar:g} {self.unit}" for bar, how in limits if bar is not None)
+        verdict = f"{bars}  {'PASS' if self.passed else 'FAIL'}" if bars else ""
+        return f"{self.name:<58} {self.value:>10.2f} {self.unit:<4}{verdict}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

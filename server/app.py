@@ -10,12 +10,13 @@ from typing import Final
 
 import structlog
 
-from server.catalog import Catalog
 from server.config import Address, ServerConfig
+from server.counters import Counters
 from server.hosted.cache import SnapshotCache
 from server.hosted.follower import Follower
 from server.http import HealthServer
 from server.listeners import Listeners
+from server.plane.choice import make_plane
 from server.transfer.service import Transfers
 from server.transport import Reply, Transport
 from server.zone_files import ZoneFiles
@@ -34,7 +35,8 @@ class NameServer:
 
     def __init__(self, config: ServerConfig) -> None:
         """Raises CookieSecretError, CertificateError or DnstapMissingError for what the configuration names and cannot be used."""
-        self.catalog = Catalog()
+        plane = make_plane(config)
+        self.catalog = plane.catalog
         self.transfers = Transfers(
             config.transfer,
             self.catalog,
@@ -43,8 +45,7 @@ class NameServer:
             self._answer_plain,
             config.limits.udp_payload_bytes,
         )
-        self.listeners = Listeners(config, self.catalog, self.transfers.delegate)
-        self.counters = self.listeners.counters
+        self.listeners = Listeners(config, plane, self.transfers.delegate)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.is_draining = False
         self._config = config
@@ -53,6 +54,12 @@ class NameServer:
         self._zone_files = ZoneFiles(config.zone_files, self.catalog, self.transfers.pulled)
         self._follower = self._make_follower()
         self._following: asyncio.Task[None] | None = None
+
+    @property
+    def counters(self) -> Counters:
+        """What has been counted up to now."""
+        self.listeners.tally()
+        return self.listeners.counters
 
     @property
     def addresses(self) -> tuple[Address, ...]:

@@ -69,6 +69,12 @@ class Catalog:
         for watcher in self.watchers:
             watcher(apex, before, after)
 
+    def prepare(self, zone: Zone) -> None:
+        """Do ahead what `replace` has to do for a large zone; may be called on any thread."""
+
+    def tally(self) -> None:
+        """Bring the counts of questions up to date."""
+
     def count_elsewhere(self, qtype: bytes) -> None:
         """Note a question outside of all zones."""
         self.asked_elsewhere[SLOTS.get(qtype, OTHER_SLOT)] += 1

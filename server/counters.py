@@ -41,6 +41,7 @@ class Counters:
     durations: dict[Transport, Durations] = field(default_factory=lambda: {each: Durations() for each in Transport})
     dropped: int = 0
     udp_errors: int = 0
+    udp_shed: int = 0
     proxy_errors: int = 0
     tcp_open: int = 0
     tcp_opened: int = 0

@@ -12,7 +12,6 @@ from typing import Final
 import structlog
 
 from server.admission import Admission
-from server.catalog import Catalog
 from server.config import Address, ServerConfig
 from server.connection import Connection
 from server.counters import Counters
@@ -22,12 +21,12 @@ from server.listen import Bound, Pair, open_pair, open_tls
 from server.matcher import Matcher
 from server.observe.dnstap import Dnstap
 from server.observe.query_log import QueryLog
+from server.plane.python import PythonPlane
 from server.policy import AnswerPolicy, Delegate
-from server.rate_limit import RateLimiter
 from server.service import Service
 from server.tcp import TcpListener
 from server.tls import Certificate
-from server.udp import UdpListener, udp_listener
+from server.udp import UdpListener
 
 _SECOND_S: Final = 1.0
 _FILES_PERIOD_S: Final = 10.0
@@ -38,10 +37,10 @@ log = structlog.get_logger(__name__)
 class Listeners:
     """The addresses of one server."""
 
-    def __init__(self, config: ServerConfig, catalog: Catalog, delegate: Delegate | None = None) -> None:
+    def __init__(self, config: ServerConfig, plane: PythonPlane, delegate: Delegate | None = None) -> None:
         """Raises CookieSecretError, CertificateError or DnstapMissingError."""
         self.counters = Counters()
-        self.limiter = RateLimiter(config.rate_limit) if config.rate_limit.responses_per_s else None
+        self.limiter = plane.make_limiter(config.rate_limit) if config.rate_limit.responses_per_s else None
         self.query_log = QueryLog(config.observation.log_one_in) if config.observation.log_one_in else None
         dnstap = config.observation.dnstap
         self.dnstap = None if dnstap is None else Dnstap(dnstap, config.name, f"dns-api {product_version()}")
@@ -49,7 +48,8 @@ class Listeners:
         self._cookies = Cookies(() if config.cookie_secrets is None else read_secrets(config.cookie_secrets))
         self._certificate = None if config.tls is None else Certificate(config.tls)
         self._options = OptionReplies(self._cookies, config.nsid, config.limits.tcp_idle_s)
-        self._service = self._make_service(catalog, delegate)
+        self._plane = plane
+        self._service = self._make_service(delegate)
         self._pairs: list[Pair] = []
         self._tls: list[Bound] = []
         self._udp: list[UdpListener] = []
@@ -76,6 +76,11 @@ class Listeners:
         """The open connections."""
         return [connection for tcp in self._tcp for connection in tcp.connections]
 
+    def tally(self) -> None:
+        """Bring the counters up to date."""
+        for udp in self._udp:
+            udp.tally()
+
     def bind(self) -> None:
         """Take the addresses; raises ListenError, and `stop` gives back what was taken."""
         for address in self._config.listen:
@@ -87,7 +92,7 @@ class Listeners:
         """Answer."""
         for pair in self._pairs:
             self._tcp.append(TcpListener(pair.tcp, pair.address, self._service))
-            self._udp += (udp_listener(sock, pair.address, self._service) for sock in pair.udp)
+            self._udp += (self._plane.make_udp_listener(sock, pair.address, self._service) for sock in pair.udp)
         for bound in self._tls:
             self._tcp.append(TcpListener(bound.tcp, bound.address, self._service, self._certificate))
         for tcp in self._tcp:
@@ -130,10 +135,11 @@ class Listeners:
                 log.error("cookie secrets are broken, those before stay in use", reason=str(error))
 
     async def _keep_up(self) -> None:
-        """Begin each second of the limiter, and look for a new certificate now and then."""
+        """Begin each second of the limiter, let go of old versions, and look for a new certificate now and then."""
         until_files = _FILES_PERIOD_S
         while True:
             await asyncio.sleep(_SECOND_S)
+            self._plane.keep_up()
             if self.limiter is not None:
                 self.limiter.tick()
             until_files -= _SECOND_S
@@ -141,11 +147,11 @@ class Listeners:
                 until_files = _FILES_PERIOD_S
                 self._certificate.reload_if_replaced()
 
-    def _make_service(self, catalog: Catalog, delegate: Delegate | None) -> Service:
+    def _make_service(self, delegate: Delegate | None) -> Service:
         config = self._config
         policy = AnswerPolicy(config.limits.udp_payload_bytes, self._options, config.chaos, delegate)
         return Service(
-            Matcher(catalog, policy),
+            self._plane.make_matcher(policy),
             self.counters,
             config.limits,
             Admission(config.limits, self.counters),

@@ -67,6 +67,7 @@ class ServerCollector(Collector):
 
     def _asked(self) -> Iterator[Metric]:
         catalog = self._server.catalog
+        catalog.tally()
         asked = {table.apex: table.asked for table in catalog.tables.values()}
         by_type = CounterMetricFamily("dns_api_server_questions_by_type", "Questions by type.", labels=("type",))
         for kind, *numbers in zip(_TYPES, catalog.asked_elsewhere, *asked.values(), strict=True):
@@ -103,6 +104,7 @@ class ServerCollector(Collector):
         for name, text, value in (
             ("dropped", "Packets without a reply.", counters.dropped),
             ("udp_errors", "Failed socket operations.", counters.udp_errors),
+            ("udp_shed", "Queries given up because too many waited for an answer to be made.", counters.udp_shed),
             ("proxy_errors", "Packets and connections with a broken PROXY header.", counters.proxy_errors),
             ("tcp_opened", "Connections accepted.", counters.tcp_opened),
             ("tcp_refused", "Connections over a limit.", counters.tcp_refused),

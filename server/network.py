@@ -6,7 +6,7 @@ Owns nothing else. Never resolves a name.
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final
@@ -29,6 +29,9 @@ class Networks:
 
     def __contains__(self, host: str) -> bool:
         return self._holds(host)
+
+    def __iter__(self) -> Iterator[IPv4Network | IPv6Network]:
+        return iter(self._networks)
 
     def __bool__(self) -> bool:
         return bool(self._networks)

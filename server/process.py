@@ -81,11 +81,11 @@ async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
     await server.start()
     gc.collect()
     gc.freeze()  # zones stay: walking them again and again would only delay replies
-    _announce(server, ready_fd)
     ending: asyncio.Future[Any] = asyncio.create_task(told_to_end.wait())
     try:
         async with asyncio.TaskGroup() as reloads:
             loop.add_signal_handler(signal.SIGHUP, lambda: reloads.create_task(_reload(server)))
+            _announce(server, ready_fd)  # whoever reads it may send signals at once
             await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
             loop.remove_signal_handler(signal.SIGHUP)
     finally:

@@ -5,6 +5,7 @@ Owns the counts of the running second and who is over. Never drops a reply itsel
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from enum import Enum, IntEnum
 from typing import Final
 
@@ -45,19 +46,30 @@ class RateLimiter:
     """
 
     def __init__(self, config: RateLimit) -> None:
-        self.over: set[Key] = set()
-        self.dropped = 0
-        self.held_back = 0
+        self._over: set[Key] = set()
+        self.over: Sized = self._over
+        self._dropped = 0
+        self._held_back = 0
         self.stride = max(1, min(_STRIDE, config.responses_per_s // _LEAST_SAMPLES))
         self._config = config
         self._ipv4_bytes, self._ipv6_bytes = config.ipv4_prefix // 8, config.ipv6_prefix // 8
         self._counts: dict[Key, int] = {}
         self._refused = 0
 
+    @property
+    def dropped(self) -> int:
+        """Replies past the limit that were not sent."""
+        return self._dropped
+
+    @property
+    def held_back(self) -> int:
+        """Replies past the limit that were replaced by short ones."""
+        return self._held_back
+
     def tick(self) -> None:
         """Begin a new second."""
         self._counts = {}
-        self.over.clear()
+        self._over.clear()
 
     def count(self, client: str, reply: bytes) -> None:
         """Count a reply that was picked."""
@@ -66,19 +78,19 @@ class RateLimiter:
         key = self._key(client, reply)
         counted = self._counts[key] = self._counts.get(key, 0) + self.stride
         if counted > self._config.responses_per_s:
-            self.over.add(key)
+            self._over.add(key)
 
     def is_over(self, client: str, reply: bytes) -> bool:
         """Say whether replies of this kind to the client's network are past the limit."""
-        return self._key(client, reply) in self.over and client not in self._config.exempt
+        return self._key(client, reply) in self._over and client not in self._config.exempt
 
     def verdict(self) -> Verdict:
         """Say what becomes of one more reply that is past the limit, and count it."""
         self._refused += 1
         if self._config.slip and self._refused % self._config.slip == 0:
-            self.held_back += 1
+            self._held_back += 1
             return Verdict.HOLD_BACK
-        self.dropped += 1
+        self._dropped += 1
         return Verdict.DROP
 
     def _key(self, client: str, reply: bytes) -> Key:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from collections.abc import Sized
 from random import random
 from time import perf_counter
 from typing import Final
@@ -22,10 +23,10 @@ from server.rate_limit import Verdict
 from server.service import Service
 from server.transport import Transport
 
-_BATCH: Final = 64
+BATCH: Final = 64
 """Datagrams taken at one wake-up, so that other work of the event loop gets its turn under a flood."""
 
-_MOST_WAITING: Final = 50_000
+MOST_WAITING: Final = 50_000
 """More small datagrams than the receive buffer holds: the bound on what a stopping server still answers."""
 
 _LARGEST_DATAGRAM_BYTES: Final = 65535
@@ -47,14 +48,14 @@ class UdpListener:
         self._service = service
         self._answer = service.matcher.answer_datagram
         self._reply_to = self._reply_watched if service.proxies or service.observers else self._reply
-        self._over = set() if service.limiter is None else service.limiter.over
+        self._over: Sized = () if service.limiter is None else service.limiter.over
         self._by_rcode = service.counters.udp
         self._spread = 2 * (_STRIDE if service.limiter is None else service.limiter.stride) - 1
         self._gap = 1
         self._until_sample = self._gap
 
     def start(self) -> None:
-        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._take, _BATCH)
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._take, BATCH)
 
     def stop(self) -> None:
         """Answer what has arrived already, then close.
@@ -62,12 +63,18 @@ class UdpListener:
         The socket is connected to itself before, so that nothing arrives any more: whoever asks from now on is told that nobody listens.
         """
         asyncio.get_running_loop().remove_reader(self._socket.fileno())
+        self._close_to_newcomers()
+        self._take(MOST_WAITING)
+        self._socket.close()
+
+    def tally(self) -> None:
+        """Bring the service's counters up to date."""
+
+    def _close_to_newcomers(self) -> None:
         try:
             self._socket.connect(self._own_address())
         except OSError as error:
             log.debug("udp socket cannot be closed to newcomers", error=str(error))
-        self._take(_MOST_WAITING)
-        self._socket.close()
 
     def _own_address(self) -> tuple[str, int]:
         host, port = self._socket.getsockname()[:2]

@@ -41,17 +41,22 @@ class ZoneFiles:
     async def load(self) -> None:
         """Read and serve every file; raises ZoneFileError or UnservableError for the first that is broken."""
         for file in self._files:
-            self._serve(file, await asyncio.to_thread(read_zone, file))
+            self._serve(file, await asyncio.to_thread(self._read, file))
 
     async def reload(self) -> None:
         """Read every file again. A file that is broken now keeps its zone as it was, and the log says why."""
         async with self._reloading:
             for file in self._files:
                 try:
-                    self._serve(file, await asyncio.to_thread(read_zone, file))
+                    self._serve(file, await asyncio.to_thread(self._read, file))
                 except (ZoneFileError, UnservableError) as error:
                     log.error("master file is broken, the zone stays as it was", file=str(file.path), reason=str(error))
         log.info("master files read again", files=len(self._files))
+
+    def _read(self, file: ZoneFile) -> Zone:
+        zone = read_zone(file)
+        self._catalog.prepare(zone)
+        return zone
 
     def _serve(self, file: ZoneFile, zone: Zone) -> None:
         apex = zone.index.origin

@@ -65,6 +65,8 @@ class Serving:
         previous = self._by_domain.get(domain)
         try:
             zone = await _next_zone(previous, content)
+            if len(zone.table.nodes) > _INLINE_LINES and zone.table.patch is None:
+                await asyncio.to_thread(self._catalog.prepare, zone)
         except UnservableError:
             raise
         except ValueError as error:  # a value without a wire form

@@ -15,7 +15,7 @@ from server.zone.encode import encode_plain, encode_reply, encode_soa
 from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
 from server.zone.lookup import NXDOMAIN, Reply, resolve
 from server.zone.proof import Proofs
-from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, ZoneTable, heads
+from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, Patch, ZoneTable, heads
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
 
@@ -70,13 +70,13 @@ class Draft:
     nodes: dict[bytes, Node]
     consulted: dict[WireName, frozenset[WireName]] = field(default_factory=dict)
 
-    def finish(self, dependencies: Dependencies) -> Zone:
-        """Return the zone; `dependencies` take on what its answers hang on."""
+    def finish(self, dependencies: Dependencies, patch: Patch | None = None) -> Zone:
+        """Return the zone; `dependencies` take on what its answers hang on, `patch` tells what its table was made from."""
         soa = encode_soa(self.index.at(self.index.origin)[rdtype.SOA])
         for name, consulted in self.consulted.items():
             dependencies.replace(name, consulted)
         proofs = Proofs.of(self.index)
-        table = ZoneTable(self.index.origin, self.answers, self.nodes, soa, signed=proofs is not None)
+        table = ZoneTable(self.index.origin, self.answers, self.nodes, soa, signed=proofs is not None, patch=patch)
         return Zone(self.index, table, dependencies, proofs)
 
     def put(self, name: WireName) -> None:

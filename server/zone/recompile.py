@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from server import rdtype
-from server.zone.compile import Draft, Step, Zone, compile_zone
+from server.zone.compile import Draft, Step, Zone, answered_types, compile_zone
 from server.zone.index import STAR, Changes, ZoneIndex, parent
+from server.zone.table import Patch
 from zonemodel.name import WireName, is_within
 
 
@@ -32,7 +33,8 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
         draft.drop(name, zone.index)
         if index.exists(name):
             draft.put(name)
-    return replace(draft.finish(zone.dependencies), step=step)
+    names = {name: tuple(answered_types(index, name)) if name in draft.nodes else () for name in touched}
+    return replace(draft.finish(zone.dependencies, Patch(zone.table.version, names)), step=step)
 
 
 def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireName]:

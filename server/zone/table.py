@@ -10,6 +10,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from typing import Final
 
 from server.rdtype import no_counts
@@ -86,12 +87,27 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Patch:
+    """How a table differs from the one of version `since`: in the nodes and answers of `names`.
+
+    Each name has the types of its answers now, which are none for a name that is gone.
+    """
+
+    since: int
+    names: Mapping[WireName, tuple[int, ...]]
+
+
+_versions: Final = count()
+
+
+@dataclass(frozen=True, slots=True)
 class ZoneTable:
     """One version of a zone: never changed once it is built, but for the count of its questions.
 
     `answers` are found by owner and type in two octets, joined; every owner is lowercase. `soa` is the negative SOA record,
     which stands in the authority section of denials (RFC 2308 section 3). The answers of a `signed` zone hold no signatures:
-    those who ask for them are answered by the responder. `asked` counts the questions by `rdtype.SLOTS`.
+    those who ask for them are answered by the responder. `asked` counts the questions by `rdtype.SLOTS`. `version` is another one for
+    every table; `patch` is there when the table was made from another one.
     """
 
     apex: WireName
@@ -100,6 +116,8 @@ class ZoneTable:
     soa: Answer
     signed: bool = False
     asked: list[int] = field(default_factory=no_counts, compare=False)
+    version: int = field(default_factory=lambda: next(_versions), compare=False)
+    patch: Patch | None = field(default=None, compare=False)
 
 
 _SERVFAIL: Final = Answer(heads(2, 0, 0, 0), b"")

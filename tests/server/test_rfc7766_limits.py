@@ -14,9 +14,9 @@ import dns.rcode
 import pytest
 
 from server import rdtype
-from server.catalog import Catalog
 from server.config import Address, Limits
 from server.listeners import Listeners
+from server.plane.python import PythonPlane
 from server.policy import DECLINED, Declined
 from server.query import Query
 from server.transport import Reply, Streamed, Transport
@@ -265,11 +265,11 @@ class Transfers:
 
 @contextlib.asynccontextmanager
 async def with_transfers(delegate: Transfers) -> AsyncIterator[int]:
-    catalog = Catalog()
-    catalog.complete = True
+    plane = PythonPlane()
+    plane.catalog.complete = True
     for file in EVERY_ZONE:
-        catalog.replace(read_zone(file))
-    listeners = Listeners(config(listen=(ANY_PORT,)), catalog, delegate)
+        plane.catalog.replace(read_zone(file))
+    listeners = Listeners(config(listen=(ANY_PORT,)), plane, delegate)
     listeners.bind()
     await listeners.start()
     try:

@@ -54,12 +54,19 @@ def hold(packets: dict[int, bytes], replies: dict[int, bytes], longest: int) -> 
 
 
 def over_udp(client: socket.socket, packets: dict[int, bytes]) -> dict[int, bytes]:
+    """Replies come in any order: that one is left out shows when nothing comes any more."""
     for packet in packets.values():
         client.send(packet)
     client.send(SENTINEL)
+    waiting = {number for number, packet in packets.items() if deserves_a_reply(packet)} | {0xFFFF}
     replies = {}
-    while (reply := client.recv(65535))[:2] != b"\xff\xff":
-        replies[int.from_bytes(reply[:2], "big")] = reply
+    with contextlib.suppress(TimeoutError):
+        while waiting:
+            reply = client.recv(65535)
+            number = int.from_bytes(reply[:2], "big")
+            waiting.discard(number)
+            if number != 0xFFFF:
+                replies[number] = reply
     return replies
 
 

@@ -1,0 +1,114 @@
+"""How many queries a second a core answers, beside other name servers, and how long replies take at 10,000 a second.
+
+Other work on the machine takes its share of the two cores and shows in the queries a second; the processor time that a server takes for a
+reply hardly depends on it, so both are told.
+
+python -m bench qps
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bench.dns_zone import write_queries, write_zone
+from bench.figure import Figure, median
+from bench.load_generator import echoing, flood, pace
+from bench.name_server import (
+    BIND,
+    KNOT,
+    NSD,
+    OURS,
+    OURS_IN_PYTHON,
+    PEERS,
+    POWERDNS,
+    POWERDNS_UNCACHED,
+    NameServer,
+    Running,
+    running,
+)
+
+ROUNDS: Final = 5
+FLOOD_S: Final = 1.0
+PACE_S: Final = 1.0
+PACE_QPS: Final = 10_000
+MIX: Final = "mix"
+ALONE: Final = {"hits": "h", "NXDOMAIN": "n", "wildcards": "w"}
+ECHO: Final = "bare echo"
+BARS: Final = ((NSD.name, 1.3), (KNOT.name, 1.3), (BIND.name, 1.0), (POWERDNS.name, 1.0), (ECHO, 0.9))
+FLAT: Final = 0.95
+"""From where on two rates count as equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What was measured, by server and kind of query, once a round."""
+
+    qps: defaultdict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    cpu_us: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    p99_us: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def rate(self, name: str, kind: str = MIX) -> float:
+        return median(self.qps[name, kind])
+
+    def flood(self, name: str, server: Running, folder: Path, outstanding: int, kind: str = MIX) -> None:
+        before_s = server.cpu_s()
+        result = flood(server.port, folder / kind, FLOOD_S, outstanding)
+        self.qps[name, kind].append(result["qps"])
+        if kind == MIX:
+            self.cpu_us[name].append((server.cpu_s() - before_s) / result["replies"] * 1e6)
+
+
+def measure() -> Iterator[Figure]:
+    """Yield the medians of all rounds, then the ratios; every round goes through all servers in turn."""
+    servers = [OURS, OURS_IN_PYTHON, *(peer for peer in PEERS if peer.is_installed)]
+    runs = Runs()
+    with tempfile.TemporaryDirectory(prefix="dns-api-qps-") as scratch:
+        folder = Path(scratch)
+        folder.chmod(0o755)  # some servers give up their rights before they read the zone
+        write_zone(folder / "zone")
+        write_queries(folder / MIX)
+        for kind, letter in ALONE.items():
+            write_queries(folder / kind, letter)
+        for number in range(ROUNDS):
+            _round(runs, servers, folder, number)
+    for name in (ECHO, *(server.name for server in servers)):
+        yield Figure(f"{name}: queries a second", runs.rate(name) / 1000, "k")
+        yield Figure(f"{name}: processor time for a reply", median(runs.cpu_us[name]), "us")
+        if name != ECHO:
+            yield Figure(f"{name}: 99 % of replies at {PACE_QPS} a second", median(runs.p99_us[name]), "us")
+    yield from _ratios(runs)
+
+
+def _round(runs: Runs, servers: list[NameServer], folder: Path, number: int) -> None:
+    with echoing() as echo:
+        runs.flood(ECHO, echo, folder, OURS.outstanding)
+    for server in servers:
+        with running(server, folder / f"{server.name}-{number}", folder / "zone") as process:
+            runs.flood(server.name, process, folder, server.outstanding)
+            runs.p99_us[server.name].append(pace(process.port, folder / MIX, PACE_S, PACE_QPS)["p99_us"])
+            if server is OURS:
+                for kind in ALONE:
+                    runs.flood(server.name, process, folder, server.outstanding, kind)
+
+
+def _ratios(runs: Runs) -> Iterator[Figure]:
+    for name, bar in BARS:
+        if (name, MIX) in runs.qps:
+            ratio = runs.rate(OURS.name) / runs.rate(name)
+            yield Figure(f"queries a second, {OURS.name} : {name}", ratio, "x", at_least=bar)
+            cpu = median(runs.cpu_us[name]) / median(runs.cpu_us[OURS.name])
+            yield Figure(f"replies for the same processor time, {OURS.name} : {name}", cpu, "x")
+    for kind in ("NXDOMAIN", "wildcards"):
+        ratio = runs.rate(OURS.name, kind) / runs.rate(OURS.name, "hits")
+        yield Figure(f"queries a second, {kind} : hits", ratio, "x", at_least=FLAT)
+    if POWERDNS_UNCACHED.name in runs.p99_us:
+        ratio = runs.rate(OURS_IN_PYTHON.name) / runs.rate(POWERDNS_UNCACHED.name)
+        yield Figure(f"queries a second, {OURS_IN_PYTHON.name} : {POWERDNS_UNCACHED.name}", ratio, "x", at_least=1.0)
+    if NSD.name in runs.p99_us:
+        ratio = median(runs.p99_us[OURS.name]) / median(runs.p99_us[NSD.name])
+        yield Figure(f"99 % of replies at {PACE_QPS} a second, {OURS.name} : {NSD.name}", ratio, "x", at_most=1.0)

@@ -1,0 +1,104 @@
+"""A catalog whose zones are answered by native code too.
+
+Owns how compiled zones get there. Never compiles, and never decides what an answer contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import add
+from typing import Final, TypeVar
+
+from server import rdtype
+from server._native import Content, Tables
+from server.catalog import Catalog
+from server.rejection import NOT_OURS, NOT_READY, Rejection
+from server.responder import COMPUTED_TYPES
+from server.zone.compile import Zone
+from server.zone.table import COMPUTED, Answer, Node, ZoneTable
+from zonemodel.name import WireName
+
+Value = TypeVar("Value")
+
+_MOST_PREPARED: Final = 4
+"""Zones that were prepared and not served yet; one that is never served must not stay."""
+
+
+class NativeCatalog(Catalog):
+    """`native` follows every change before it returns. So many `threads` answer beside the event loop."""
+
+    def __init__(self, payload_bytes: int, threads: int) -> None:
+        self.native = Tables(
+            payload_bytes,
+            sorted(COMPUTED_TYPES),
+            rdtype.COUNTED,
+            _refusal(NOT_OURS),
+            _refusal(NOT_READY),
+            threads,
+            COMPUTED,
+        )
+        self._prepared: dict[int, Content] = {}
+        self._complete = False
+        super().__init__()
+
+    @property
+    def complete(self) -> bool:
+        return self._complete
+
+    @complete.setter
+    def complete(self, complete: bool) -> None:
+        if complete is not self._complete:
+            self._complete = complete
+            self.native.set_complete(complete)
+
+    def tally(self) -> None:
+        elsewhere, zones = self.native.take_asked()
+        self.asked_elsewhere[:] = map(add, self.asked_elsewhere, elsewhere)
+        for apex, numbers in zones:
+            table = self.tables.get(apex)
+            asked = self.asked_elsewhere if table is None else table.asked
+            asked[:] = map(add, asked, numbers)
+
+    def remove(self, apex: WireName) -> None:
+        self.tally()
+        self.native.remove(apex)
+        super().remove(apex)
+
+    def prepare(self, zone: Zone) -> None:
+        if zone.table.patch is None:
+            self._prepared[zone.table.version] = self._read(zone.table)
+            while len(self._prepared) > _MOST_PREPARED:
+                self._prepared.pop(next(iter(self._prepared)))
+
+    def _put(self, table: ZoneTable) -> None:
+        if not self._patch(table):
+            content = self._prepared.pop(table.version, None) or self._read(table)
+            self.native.put(table.apex, table.version, content, table.soa, table.signed)
+        super()._put(table)
+
+    def _read(self, table: ZoneTable) -> Content:
+        return self.native.prepare(_dict(table.answers), _dict(table.nodes))
+
+    def _patch(self, table: ZoneTable) -> bool:
+        """Hand over what differs from the version that is served, if that is what the table was made from."""
+        if table.patch is None:
+            return False
+        edits = [(name, _content(table, name, types)) for name, types in table.patch.names.items()]
+        return self.native.patch(table.apex, table.patch.since, table.version, edits, table.soa, table.signed)
+
+
+def _content(table: ZoneTable, name: bytes, types: tuple[int, ...]) -> tuple[Node, list[tuple[int, Answer]]] | None:
+    node = table.nodes.get(name)
+    if node is None:
+        return None
+    return node, [(type_, table.answers[name + type_.to_bytes(2, "big")]) for type_ in types]
+
+
+def _dict(found: Mapping[bytes, Value]) -> dict[bytes, Value]:
+    """Return a mapping as native code takes it; tables hold dictionaries, which are not copied."""
+    return found if isinstance(found, dict) else dict(found)
+
+
+def _refusal(rejection: Rejection) -> tuple[int, bytes]:
+    option = b"" if rejection.reason is None else rejection.reason.option()
+    return rejection.rcode, option

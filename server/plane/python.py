@@ -1,0 +1,37 @@
+"""The data plane in Python: what answers, counts and listens where there is no native one.
+
+Owns how its parts are made for one server. `native` has the other one.
+"""
+
+from __future__ import annotations
+
+import socket
+
+from server.catalog import Catalog
+from server.config import Address, RateLimit
+from server.matcher import Matcher
+from server.policy import AnswerPolicy
+from server.rate_limit import RateLimiter
+from server.service import Service
+from server.udp import UdpListener, udp_listener
+
+
+class PythonPlane:
+    """The parts of one server; `catalog` is made with it."""
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+
+    def keep_up(self) -> None:
+        """Do what has to be done now and then."""
+
+    def make_matcher(self, policy: AnswerPolicy) -> Matcher:
+        """Return what answers from the catalog."""
+        return Matcher(self.catalog, policy)
+
+    def make_limiter(self, config: RateLimit) -> RateLimiter:
+        return RateLimiter(config)
+
+    def make_udp_listener(self, sock: socket.socket, address: Address, service: Service) -> UdpListener:
+        """Return the listener for a socket that `listen` opened on the address."""
+        return udp_listener(sock, address, service)

@@ -1,0 +1,214 @@
+"""The native matcher answers what the Python one answers, octet for octet, and leaves the rest to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from server.catalog import Catalog
+from server.matcher import Matcher
+from server.plane.choice import has_native
+from server.policy import AnswerPolicy
+from server.transport import Transport
+from server.zone.compile import Zone, compile_zone
+from server.zone.index import Changes, ZoneIndex
+from server.zone.recompile import recompile
+from tests.server import zone_strategy
+from tests.server.conftest import ZONES
+from tests.server.test_fuzz import queries
+from zonemodel.name import WireName, from_labels
+from zonemodel.rrset import RRset, ZoneData
+from zonemodel.zonefile import read_zone_file
+
+if not has_native():
+    pytest.skip("the native data plane is not built", allow_module_level=True)
+
+from server.plane.catalog import NativeCatalog
+from server.plane.matcher import NativeMatcher
+
+CLIENT = "192.0.2.1"
+PAYLOAD_BYTES = 1232
+QTYPES = (1, 2, 5, 6, 12, 15, 16, 28, 39, 43, 46, 255, 65280)
+OPTS = (
+    b"",
+    b"\0\0\x29\x04\xd0\0\0\0\0\0\0",
+    b"\0\0\x29\x02\x00\0\0\x80\0\0\0",
+    b"\0\0\x29\x00\x00\0\0\0\0\0\0",
+    b"\0\0\x29\xff\xff\0\0\x80\0\0\0",
+)
+
+
+class Both:
+    """The same zones behind both matchers."""
+
+    def __init__(self, payload_bytes: int = PAYLOAD_BYTES) -> None:
+        policy = AnswerPolicy(payload_bytes)
+        self.python, self.native = Catalog(), NativeCatalog(payload_bytes, 1)
+        self._matchers = Matcher(self.python, policy), NativeMatcher(self.native, policy)
+        self.answered = 0
+
+    def replace(self, zone: Zone) -> None:
+        self.python.replace(zone)
+        self.native.replace(zone)
+
+    def complete(self) -> None:
+        self.python.complete = self.native.complete = True
+
+    def hold(self, packet: bytes) -> None:
+        """Assert that both answer alike over both transports."""
+        for transport in (Transport.UDP, Transport.TCP):
+            native = self.native.native.answer(packet, transport is Transport.TCP)
+            expected = self._matchers[0].answer(packet, CLIENT, transport)
+            if native is not None:
+                self.answered += 1
+                assert native == expected, packet.hex()
+            assert self._matchers[1].answer(packet, CLIENT, transport) == expected
+
+
+def question(name: bytes, qtype: int, opt: bytes = b"", flags: bytes = b"\x01\x00") -> bytes:
+    counts = b"\0\1\0\0\0\0\0" + bytes((1 if opt else 0,))
+    return b"\xab\xcd" + flags + counts + name + qtype.to_bytes(2, "big") + b"\0\1" + opt
+
+
+def suite_zones() -> list[Zone]:
+    return [compile_zone(ZoneIndex.of(read_zone_file(path, None))) for path in sorted(Path(ZONES).glob("*.zone"))]
+
+
+@pytest.fixture(scope="module")
+def suite() -> Both:
+    both = Both()
+    for zone in suite_zones():
+        both.replace(zone)
+    both.complete()
+    return both
+
+
+def test_every_name_and_type_of_the_suite_zones(suite: Both) -> None:
+    before = suite.answered
+    asked = 0
+    for zone in suite_zones():
+        names = {*zone.index.children, *(b"\x01q" + name for name in zone.index.children)}
+        names |= {b"\x01x\x02Yz" + name for name in zone.index.children}
+        for name in names:
+            if len(name) > 255:
+                continue
+            types = {*zone.index.at(WireName(name)), *QTYPES}
+            for number, qtype in enumerate(sorted(types)):
+                suite.hold(
+                    question(name.upper() if number % 2 else name, qtype, OPTS[(number + len(name)) % len(OPTS)])
+                )
+                asked += 2
+    assert suite.answered - before > asked // 2
+
+
+@settings(max_examples=400, deadline=None)
+@given(packet=st.one_of(queries(), st.binary(max_size=600)))
+def test_any_packet(suite: Both, packet: bytes) -> None:
+    suite.hold(packet)
+
+
+@pytest.mark.slow
+@settings(max_examples=100_000, deadline=None)
+@given(packet=st.one_of(queries(), st.binary(max_size=600)))
+@pytest.mark.timeout(1200)
+def test_fuzz_any_packet(suite: Both, packet: bytes) -> None:
+    suite.hold(packet)
+
+
+@settings(deadline=None)
+@given(zone_strategy.zones, st.sampled_from(OPTS), st.booleans(), st.sampled_from([60, 200, 512, 1232, 65535]))
+def test_random_zones(zone: ZoneData, opt: bytes, complete: bool, payload_bytes: int) -> None:
+    both = Both(payload_bytes)
+    both.replace(compile_zone(ZoneIndex.of(zone)))
+    if complete:
+        both.complete()
+    for name in (*zone_strategy.names_around(zone), zone_strategy.OUTSIDE, b"\0"):
+        for qtype in zone_strategy.TYPES:
+            both.hold(question(name, qtype, opt))
+
+
+@settings(deadline=None)
+@given(zone_strategy.zones, st.lists(zone_strategy.rrsets(), min_size=1, max_size=6))
+def test_edits_are_taken_over(zone: ZoneData, edits: list[RRset]) -> None:
+    both = Both()
+    both.complete()
+    served = compile_zone(ZoneIndex.of(zone))
+    both.replace(served)
+    for edit in edits:
+        later = zone_strategy.edited(zone, edit)
+        if later is None:
+            continue
+        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
+        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
+        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        served, zone = recompile(served, served.index.with_changes(changes), changes), later
+        both.replace(served)
+    for name in zone_strategy.names_around(zone):
+        for qtype in zone_strategy.TYPES:
+            both.hold(question(name, qtype))
+
+
+def test_an_edit_of_another_version_than_the_served_one_is_loaded_whole() -> None:
+    both = Both()
+    first = compile_zone(ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns()))))
+    owner = from_labels([b"www", *zone_strategy.APEX_LABELS])
+    added = Changes((RRset(owner, 1, 60, (b"\x0a\0\0\1",)),))
+    second = recompile(first, first.index.with_changes(added), added)
+    both.replace(second)
+    both.hold(question(owner, 1))
+    assert both.native.native.answer(question(owner, 1), False) is not None
+
+
+def test_zones_are_withheld_and_removed() -> None:
+    both = Both()
+    both.complete()
+    zone = compile_zone(ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns()))))
+    packet = question(zone_strategy.APEX, 6, OPTS[1])
+    for catalog in (both.python, both.native):
+        catalog.withhold(zone_strategy.APEX)
+    both.hold(packet)
+    both.replace(zone)
+    both.hold(packet)
+    for catalog in (both.python, both.native):
+        catalog.remove(zone_strategy.APEX)
+    both.hold(packet)
+    assert both.answered == 6
+
+
+def test_questions_are_counted_as_in_python() -> None:
+    both = Both()
+    both.complete()
+    both.replace(
+        compile_zone(ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns()))))
+    )
+    for name in (zone_strategy.APEX, zone_strategy.OUTSIDE):
+        for qtype in (1, 6, 65280):
+            packet = question(name, qtype)
+            Matcher(both.python).answer(packet, CLIENT)
+            NativeMatcher(both.native).answer(packet, CLIENT)
+    both.native.tally()
+    assert both.native.asked_elsewhere == both.python.asked_elsewhere
+    assert both.native.tables[zone_strategy.APEX].asked == both.python.tables[zone_strategy.APEX].asked
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_old_versions_are_let_go() -> None:
+    both = Both()
+    data = ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns()))
+    zones = [compile_zone(ZoneIndex.of(data)) for _ in range(2)]
+    before_kb = _resident_kb()
+    for number in range(1_000_000):
+        table = zones[number % 2].table
+        content = both.native.native.prepare(dict(table.answers), dict(table.nodes))
+        both.native.native.put(table.apex, number, content, table.soa, table.signed)
+    assert both.native.native.collect() <= 1
+    assert _resident_kb() - before_kb < 20_000
+
+
+def _resident_kb() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
