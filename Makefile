@@ -13,7 +13,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-kube fuzz test-pure lint lint-native format bench bench-qps manifests clean
+.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps manifests clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,11 +44,15 @@ test: setup ## The fast tests
 
 test-slow: setup ## The long suites; DNS_API_DATA names a folder of real zones for some of them
 	@echo "==> long tests"
-	@$(BIN)/python -m pytest -q -m slow -k 'not fuzz' --durations=10
+	@$(BIN)/python -m pytest -q -m 'slow and not endurance' -k 'not fuzz' --durations=10
+
+test-endurance: setup ## The longest suites, for a quiet machine
+	@echo "==> endurance tests"
+	@$(BIN)/python -m pytest -q -m endurance --durations=10
 
 fuzz: setup ## Random input at the name server and the API
 	@echo "==> fuzz"
-	@$(BIN)/python -m pytest -q -m slow -k fuzz
+	@$(BIN)/python -m pytest -q -m 'slow and not endurance' -k fuzz
 
 test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (needs go)
 	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"

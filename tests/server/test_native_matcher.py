@@ -111,6 +111,7 @@ def test_any_packet(suite: Both, packet: bytes) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.endurance
 @settings(max_examples=100_000, deadline=None)
 @given(packet=st.one_of(queries(), st.binary(max_size=600)))
 @pytest.mark.timeout(1200)
@@ -195,6 +196,7 @@ def test_questions_are_counted_as_in_python() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.timeout(600)
 def test_old_versions_are_let_go() -> None:
     both = Both()

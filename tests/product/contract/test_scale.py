@@ -50,7 +50,9 @@ def _claim(number: int) -> Claim:
     return claim(owner, "AAAA", f"2001:db8::{number:x}")
 
 
-@pytest.mark.parametrize(("count", "parts", "pages"), [(5_300, 4, 2), (20_000, 14, 4)])
+@pytest.mark.parametrize(
+    ("count", "parts", "pages"), [(5_300, 4, 2), pytest.param(20_000, 14, 4, marks=pytest.mark.endurance)]
+)
 async def test_a_large_zone_is_programmed_and_a_change_writes_little(
     fragile: Product, count: int, parts: int, pages: int
 ) -> None:
