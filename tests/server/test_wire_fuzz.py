@@ -132,6 +132,7 @@ def test_tens_of_thousands_of_packets(server: ServerProcess) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.timeout(1800)
 def test_two_million_packets(server: ServerProcess) -> None:
     assert fuzz(server, 2_000_000, 1500.0, seed=2) >= 2_000_000
