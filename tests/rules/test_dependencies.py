@@ -12,7 +12,8 @@ import pytest
 from tests.rules.source import PACKAGES, ROOT, imports, sources
 
 # The extras of pyproject.toml that each package may count on; the distribution itself is a name server and its tools.
-EXTRAS = {"controllers": ("manager",), "standalone": ("manager",), "tests": ("manager", "test"), "bench": ("manager",)}
+CLOUD = ("manager", "route53", "cloudflare")
+EXTRAS = {"controllers": CLOUD, "standalone": CLOUD, "tests": (*CLOUD, "dnstap", "test"), "bench": CLOUD}
 OURS = {*PACKAGES, "tests", "bench"}
 PART_OF = {"pydantic-core": "pydantic"}
 
