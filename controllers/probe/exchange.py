@@ -1,0 +1,107 @@
+"""One question to one server: UDP first, TCP when the answer was cut, without EDNS for a server that does not know it.
+
+Owns sockets, the time that one question may take, and the bounds on what is sent. Each question has a source port and an ID of its
+own; messages that do not belong to it are passed over. Sends queries only, never an update.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from typing import Final, Protocol
+
+import dns.asyncquery
+import dns.exception
+import dns.flags
+import dns.message
+import dns.name
+import dns.query
+import dns.rcode
+import dns.rdatatype
+
+from controllers.probe.address import Address
+from controllers.probe.answer import GARBAGE, NO_ROUTE, SILENCE, Answer, Question
+from controllers.probe.pace import Pace
+
+EDNS_PAYLOAD_OCTETS: Final = 1232
+ATTEMPTS: Final = 2
+TIMEOUT_S: Final = 5.0
+_NO_ROUTE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+_NO_EDNS: Final = frozenset({dns.rcode.FORMERR, dns.rcode.NOTIMP})
+
+
+class Exchange(Protocol):
+    """Asks servers; a protocol, so that judging can be tried on servers that do not exist."""
+
+    async def ask(
+        self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+    ) -> dns.message.Message | Answer:
+        """Return the server's message, or the Answer that says why there is none."""
+
+
+class NetworkExchange:
+    """Asks over the network, each server no faster than `pace` allows."""
+
+    def __init__(self, pace: Pace | None = None) -> None:
+        self._pace = pace or Pace()
+
+    async def ask(
+        self, server: Address, question: Question, timeout_s: float = TIMEOUT_S, *, recursion: bool = False
+    ) -> dns.message.Message | Answer:
+        """Return the server's message, or the Answer that says why there is none.
+
+        `timeout_s` bounds what is waited for the server, not the wait for its turn. A UDP message that got lost is sent once more.
+        """
+        reply: dns.message.Message | Answer = SILENCE
+        use_edns = True
+        for _ in range(ATTEMPTS):
+            query = _query(question, recursion=recursion, use_edns=use_edns)
+            reply = await self._once(server, query, timeout_s / ATTEMPTS)
+            if isinstance(reply, dns.message.Message) and use_edns and reply.rcode() in _NO_EDNS:
+                use_edns = False
+            elif reply is not SILENCE:
+                break
+        return reply
+
+    async def _once(
+        self, server: Address, query: dns.message.Message, timeout_s: float
+    ) -> dns.message.Message | Answer:
+        try:
+            return await self._over_udp_or_tcp(server, query, timeout_s)
+        except dns.exception.Timeout:
+            return SILENCE
+        except OSError as error:
+            return NO_ROUTE if error.errno in _NO_ROUTE else SILENCE
+        except (dns.exception.DNSException, EOFError):
+            return GARBAGE
+
+    async def _over_udp_or_tcp(
+        self, server: Address, query: dns.message.Message, timeout_s: float
+    ) -> dns.message.Message:
+        await self._pace.wait_turn(server)
+        try:
+            return await dns.asyncquery.udp(
+                query,
+                server.host,
+                timeout_s,
+                server.port,
+                ignore_unexpected=True,
+                ignore_errors=True,
+                ignore_trailing=True,
+                raise_on_truncation=True,
+            )
+        except dns.message.Truncated:
+            await self._pace.wait_turn(server)
+            async with asyncio.timeout(timeout_s):
+                return await dns.asyncquery.tcp(query, server.host, timeout_s, server.port, ignore_trailing=True)
+
+
+def _query(question: Question, *, recursion: bool, use_edns: bool) -> dns.message.Message:
+    flags = dns.flags.RD if recursion else dns.flags.Flag(0)
+    return dns.message.make_query(
+        dns.name.from_text(f"{question.name}."),
+        dns.rdatatype.RdataType(question.type),
+        flags=flags,
+        use_edns=0 if use_edns else False,
+        payload=EDNS_PAYLOAD_OCTETS if use_edns else None,
+    )

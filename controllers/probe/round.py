@@ -1,0 +1,134 @@
+"""One round over a zone: every server is asked every question, all anew.
+
+Owns the order within a round and how a server that does not answer is spared the rest of it. A round is a value when it has ended;
+nothing of it is asked from memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import dns.message
+import dns.rdatatype
+
+from controllers.probe.address import Address
+from controllers.probe.answer import Answer, Outcome, Question, read_answer
+from controllers.probe.exchange import TIMEOUT_S, Exchange
+
+OUTSTANDING_LIMIT: Final = 32
+SILENCE_LIMIT: Final = 3
+
+Answers = Mapping[Question, Answer]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Server:
+    """One authoritative server: how it is called, and every address that it is asked at."""
+
+    name: str
+    addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What every server of a zone said, by address; `began` and `ended` are times of the clock that the caller reads.
+
+    `label` was new in this round: questions about wildcards ask for it. `faults` say what was wrong on the way to the servers.
+    """
+
+    zone: str
+    servers: tuple[Server, ...]
+    answers: Mapping[Address, Answers]
+    began: float = 0.0
+    ended: float = 0.0
+    label: str = ""
+    faults: tuple[str, ...] = field(default=())
+
+    def told(self, question: Question) -> list[tuple[str, Answer]]:
+        """Return each server's word on a question with the server's name, one for each of its addresses that there is a way to.
+
+        A server all of whose addresses are out of reach is there with that answer; one that was not asked is missing.
+        """
+        found = []
+        for server in self.servers:
+            words = [
+                (_label(server, address), answer)
+                for address in server.addresses
+                if (answer := self.answers.get(address, {}).get(question)) is not None
+            ]
+            reached = [word for word in words if word[1].outcome is not Outcome.UNROUTABLE]
+            found += reached or words[:1]
+        return found
+
+    def apex(self, kind: dns.rdatatype.RdataType) -> list[tuple[str, Answer]]:
+        """Return each server's word on a type at the apex."""
+        return self.told(Question(self.zone, kind))
+
+
+async def probe(
+    zone: str,
+    servers: Sequence[Server],
+    questions: Iterable[Question],
+    exchange: Exchange,
+    timeout_s: float = TIMEOUT_S,
+) -> Mapping[Address, Answers]:
+    """Ask every server every question about `zone`, and for its apex SOA and NS first; `timeout_s` is for one question."""
+    asked = [Question(zone, kind) for kind in (dns.rdatatype.SOA, dns.rdatatype.NS)]
+    asked += [each for each in dict.fromkeys(questions) if each not in asked]
+    addresses = sorted({address for server in servers for address in server.addresses})
+    async with asyncio.TaskGroup() as tasks:
+        running = {
+            address: tasks.create_task(_Interview(zone, address, exchange, timeout_s).ask_all(asked))
+            for address in addresses
+        }
+    return {address: task.result() for address, task in running.items()}
+
+
+class _Interview:
+    """The questions of one round to one address."""
+
+    def __init__(self, zone: str, server: Address, exchange: Exchange, timeout_s: float) -> None:
+        self._zone = zone
+        self._server = server
+        self._exchange = exchange
+        self._timeout_s = timeout_s
+        self._silences = 0
+
+    async def ask_all(self, questions: Sequence[Question]) -> Answers:
+        """Ask the first question alone: who does not speak for the apex has nothing to say about the rest of the zone."""
+        answers = {questions[0]: await self._ask(questions[0])}
+        first = answers[questions[0]]
+        if not first.outcome.is_answer:
+            return dict.fromkeys(questions, first)
+        free = asyncio.Semaphore(OUTSTANDING_LIMIT)
+
+        async def ask(question: Question) -> None:
+            try:
+                answers[question] = await self._ask(question)
+            finally:
+                free.release()
+
+        async with asyncio.TaskGroup() as tasks:
+            for question in questions[1:]:
+                await free.acquire()
+                if self._silences >= SILENCE_LIMIT:
+                    answers[question] = Answer(Outcome.SILENT, "TIMEOUT")
+                    free.release()
+                else:
+                    tasks.create_task(ask(question))
+        return answers
+
+    async def _ask(self, question: Question) -> Answer:
+        reply = await self._exchange.ask(self._server, question, self._timeout_s)
+        if isinstance(reply, dns.message.Message):
+            self._silences = 0
+            return read_answer(reply, question, self._zone)
+        self._silences += reply.outcome is Outcome.SILENT
+        return reply
+
+
+def _label(server: Server, address: Address) -> str:
+    return server.name if len(server.addresses) == 1 else f"{server.name} ({address})"
