@@ -51,7 +51,7 @@ class NameServer:
         self._config = config
         self._started = False
         self._http: HealthServer | None = None
-        self._zone_files = ZoneFiles(config.zone_files, self.catalog, self.transfers.pulled)
+        self.zone_files = ZoneFiles(config.zone_files, self.catalog, self.transfers.pulled)
         self._follower = self._make_follower()
         self._following: asyncio.Task[None] | None = None
 
@@ -103,7 +103,7 @@ class NameServer:
             if self._config.http is not None:
                 self._http = HealthServer(self, self._config.http)
             await self.transfers.load()
-            await self._zone_files.load()
+            await self.zone_files.load()
             if self._follower is not None:
                 await self._follower.load()
                 self._following = asyncio.create_task(self._follower.run())
@@ -138,7 +138,7 @@ class NameServer:
         """Read master files, keys, certificate and cookie secrets again; what is broken stays as it was. Queries are answered meanwhile."""
         self.listeners.reload()
         self.transfers.reload()
-        await self._zone_files.reload()
+        await self.zone_files.reload()
 
     async def _close(self) -> None:
         self.is_draining = True
@@ -160,7 +160,7 @@ class NameServer:
         if config.client is None:
             return None
         cache = None if config.cache_dir is None else SnapshotCache(config.cache_dir)
-        return Follower(config.client, config.namespace, config.name, self.catalog, self._zone_files.apexes, cache)
+        return Follower(config.client, config.namespace, config.name, self.catalog, self.zone_files.source_of, cache)
 
     def _on_following_ended(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or self.failed.done():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from contextlib import aclosing
 from time import perf_counter
 from typing import Final, cast
 
@@ -17,6 +18,7 @@ from server.proxy import ProxyError, decode_proxy_header
 from server.service import Service
 from server.tls import TlsChannel
 from server.transport import Reply, Streamed, Transport
+from server.wire import rcode_of
 
 _SHORTEST_MESSAGE_BYTES: Final = 12
 _UNREAD_REPLIES_BYTES: Final = 128 * 1024
@@ -237,7 +239,7 @@ class Connection(asyncio.Protocol):
         if reply is None:
             service.counters.dropped += 1
         else:
-            self._replies[reply[3] & 0xF] += 1
+            self._replies[rcode_of(reply)] += 1
         if service.observers:
             exchange = Exchange(self._kind, self._client, self._server, message, reply)
             for observer in service.observers:
@@ -258,13 +260,14 @@ class Connection(asyncio.Protocol):
             self._go_on()
 
     async def _stream(self, streamed: Streamed) -> None:
-        async for message in streamed.messages:
-            await self._can_write.wait()
-            if self._transport.is_closing():
-                return
-            self._write(len(message).to_bytes(2, "big") + message)
-            self._replies[message[3] & 0xF] += 1
-            self._progress()
+        async with aclosing(streamed.messages) as messages:  # what makes them must not wait for the collector to end it
+            async for message in messages:
+                await self._can_write.wait()
+                if self._transport.is_closing():
+                    return
+                self._write(len(message).to_bytes(2, "big") + message)
+                self._replies[rcode_of(message)] += 1
+                self._progress()
 
     def _write(self, octets: bytes) -> None:
         self._transport.write(octets if self._channel is None else self._channel.seal(octets))

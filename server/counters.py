@@ -14,8 +14,12 @@ DURATION_BUCKETS: Final = 24
 """Bucket n holds what took less than 2**n microseconds."""
 
 
+RCODES: Final = 24
+"""One more than the highest RCODE that this server gives, BADCOOKIE (IANA DNS parameters)."""
+
+
 def _by_rcode() -> list[int]:
-    return [0] * 16
+    return [0] * RCODES
 
 
 @dataclass(slots=True)

@@ -60,6 +60,7 @@ class HealthServer:
             "ready": server.is_ready,
             "zones": len(server.catalog.tables),
             "ageSeconds": _whole(server.snapshot_age_s()),
+            "brokenFiles": {str(file.path): reason for file, reason in server.zone_files.broken.items()},
             "message": readiness_message(server),
         }
         return web.json_response(body, status=200 if server.is_ready else 503)
@@ -72,8 +73,12 @@ def readiness_message(server: NameServer) -> str:
     """Say in words what is served and, when the API is away, how old it is."""
     if server.is_draining:
         return "stopping"
-    zones = len(server.catalog.tables)
-    age_s = server.snapshot_age_s()
+    broken = len(server.zone_files.broken)
+    hint = f"; {broken} master files are broken, their zones are as they were" if broken else ""
+    return _what_is_served(len(server.catalog.tables), server.snapshot_age_s()) + hint
+
+
+def _what_is_served(zones: int, age_s: float | None) -> str:
     if age_s is None or age_s <= _FRESH_S:
         return f"serving {zones} zones"
     if age_s == math.inf:

@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import REGISTRY, Collector
 
 from server import rdtype
-from server.counters import DURATION_BUCKETS
+from server.counters import DURATION_BUCKETS, RCODES
 from server.text import name_text, type_text
 from server.transfer.metrics import transfer_series
 from server.transport import Transport
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_ZONES: Final = 100
 """Zones with a series of their own; the others share one."""
 
-_RCODES: Final = tuple(dns.rcode.to_text(dns.rcode.Rcode.make(number)) for number in range(16))
+_RCODES: Final = tuple(dns.rcode.to_text(dns.rcode.Rcode.make(number)) for number in range(RCODES))
 _TYPES: Final = ("other", *map(type_text, rdtype.COUNTED))
 _OTHER_ZONES: Final = "other"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -19,7 +19,7 @@ class Transport(IntEnum):
 class Streamed:
     """A reply of many messages, for a stream only; other queries of the connection are answered while it is under way."""
 
-    messages: AsyncIterator[bytes]
+    messages: AsyncGenerator[bytes]
 
 
 Reply = bytes | Streamed | None

@@ -22,6 +22,7 @@ from server.proxy import ProxyError, decode_proxy_header
 from server.rate_limit import Verdict
 from server.service import Service
 from server.transport import Transport
+from server.wire import rcode_of
 
 BATCH: Final = 64
 """Datagrams taken at one wake-up, so that other work of the event loop gets its turn under a flood."""
@@ -114,7 +115,7 @@ class UdpListener:
         if reply is None:
             self._service.counters.dropped += 1
             return None
-        self._by_rcode[reply[3] & 0xF] += 1
+        self._by_rcode[rcode_of(reply)] += 1
         return reply
 
     def _reply_watched(self, packet: bytes, peer: Endpoint) -> bytes | None:

@@ -15,6 +15,12 @@ HEADER_BYTES: Final = 12
 QUERY: Final = 0
 NOTIFY: Final = 4
 
+_ONE_ADDITIONAL: Final = bytes(5) + b"\x01"
+_OPT_START: Final = b"\x00" + rdtype.OPT.to_bytes(2, "big")
+_EXTENDED_RCODE_AT: Final = 5
+_AFTER_NAME: Final = 5
+"""From the last octet of a question's name to its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -55,6 +61,19 @@ def opcode(packet: bytes) -> int:
 def count(packet: bytes, section: int) -> int:
     """Return a header count: section 0 is the question, 3 the additional one."""
     return int.from_bytes(packet[4 + 2 * section : 6 + 2 * section], "big")
+
+
+def rcode_of(reply: bytes) -> int:
+    """Return the RCODE of one of our replies, with the upper bits that its OPT record may hold (RFC 6891 section 6.1.3).
+
+    They are looked for only where there is nothing but OPT behind the question: such RCODEs bring no records.
+    """
+    low = reply[3] & 0xF
+    if reply[6:12] != _ONE_ADDITIONAL:
+        return low
+    question_end = reply.find(0, HEADER_BYTES) + _AFTER_NAME if count(reply, 0) else HEADER_BYTES
+    is_opt = reply[question_end : question_end + 3] == _OPT_START
+    return reply[question_end + _EXTENDED_RCODE_AT] << 4 | low if is_opt else low
 
 
 def read_question(packet: bytes) -> Question:

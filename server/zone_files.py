@@ -6,9 +6,7 @@ Owns reading them, at the start and again on demand: a broken file at the start 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 
@@ -31,12 +29,19 @@ class ZoneFiles:
         self._catalog = catalog
         self._pulled = pulled
         self._apexes: dict[ZoneFile, WireName] = {}
+        self._broken: dict[ZoneFile, str] = {}
         self._reloading = asyncio.Lock()
 
     @property
-    def apexes(self) -> Collection[WireName]:
-        """A live view of the apexes that master files have, and those that are pulled."""
-        return _Apexes(self._apexes.values(), self._pulled)
+    def broken(self) -> Mapping[ZoneFile, str]:
+        """The files that could not be read when they were read again, each with the reason."""
+        return self._broken
+
+    def source_of(self, apex: WireName) -> str | None:
+        """Say in words where a zone comes from, None when neither from a file nor from another server."""
+        if apex in self._apexes.values():
+            return "served from a master file"
+        return "pulled from another name server" if apex in self._pulled else None
 
     async def load(self) -> None:
         """Read and serve every file; raises ZoneFileError or UnservableError for the first that is broken."""
@@ -49,9 +54,15 @@ class ZoneFiles:
             for file in self._files:
                 try:
                     self._serve(file, await asyncio.to_thread(self._read, file))
+                    self._broken.pop(file, None)
                 except (ZoneFileError, UnservableError) as error:
+                    self._broken[file] = str(error)
                     log.error("master file is broken, the zone stays as it was", file=str(file.path), reason=str(error))
-        log.info("master files read again", files=len(self._files))
+            broken = len(self._broken)
+            if broken:
+                log.warning("some master files could not be read again", files=len(self._files), broken=broken)
+            else:
+                log.info("master files read again", files=len(self._files))
 
     def _read(self, file: ZoneFile) -> Zone:
         zone = read_zone(file)
@@ -70,21 +81,6 @@ class ZoneFiles:
             self._catalog.remove(before)
         self._apexes[file] = apex
         self._catalog.replace(zone)
-
-
-@dataclass(frozen=True, slots=True)
-class _Apexes(Collection[WireName]):
-    files: Collection[WireName]
-    pulled: Collection[WireName]
-
-    def __contains__(self, apex: object) -> bool:
-        return apex in self.files or apex in self.pulled
-
-    def __iter__(self) -> Iterator[WireName]:
-        return chain(self.files, self.pulled)
-
-    def __len__(self) -> int:
-        return len(self.files) + len(self.pulled)
 
 
 def read_zone(file: ZoneFile) -> Zone:

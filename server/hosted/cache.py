@@ -123,8 +123,10 @@ class SnapshotCache:
         return CachedZone(ObjectKey(file["namespace"], file["name"]), Content(head, spec.digest, pages))
 
     def _read_page(self, digest: str) -> tuple[Line, ...]:
-        lines = tuple(self._page_path(digest).read_bytes().split(b"\n"))
+        path = self._page_path(digest)
+        lines = tuple(path.read_bytes().split(b"\n"))
         if digest_of(lines) != digest:
+            path.unlink(missing_ok=True)  # `store` writes a page only where there is none
             raise ValueError(f"the page {digest} does not have the digest that it is stored under")
         return lines
 

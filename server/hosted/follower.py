@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import structlog
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 
 class Follower:
-    """The zones of one API server; `reserved` are the apexes that another source has."""
+    """The zones of one API server; `other_source` tells which other source has an apex, if any."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Follower:
         namespace: str | None,
         name: str,
         catalog: Catalog,
-        reserved: Collection[WireName],
+        other_source: Callable[[WireName], str | None],
         cache: SnapshotCache | None,
     ) -> None:
-        self.serving = Serving(catalog, reserved)
+        self.serving = Serving(catalog, other_source)
         self._catalog = catalog
         self._cache = cache
         self._cache_writer = None if cache is None else CacheWriter(cache)
@@ -75,7 +75,7 @@ class Follower:
         await asyncio.to_thread(self._cache.open)
         self._contact_before = await asyncio.to_thread(self._cache.last_contact)
         for cached in await asyncio.to_thread(self._cache.load):
-            if self.serving.is_reserved(cached.content.head.domain):
+            if self.serving.other_source(cached.content.head.domain) is not None:
                 continue
             try:
                 await self.serving.replace(cached.key, cached.content)
@@ -156,8 +156,8 @@ class Follower:
     def _judge(self, manifest: Manifest) -> Content | Missing | Rejected:
         domain = manifest.domain
         if domain is not None and manifest.head is not None:
-            if self.serving.is_reserved(domain):
-                return Rejected(f"{domain} is served from a master file, which goes before HostedZone objects")
+            if (source := self.serving.other_source(domain)) is not None:
+                return Rejected(f"{domain} is {source}, which goes before HostedZone objects")
             oldest = min(self._rivals(domain), key=lambda each: each.age_order, default=manifest)
             if oldest.key != manifest.key:
                 return Rejected(f"{domain} belongs to the older HostedZone {oldest.key}")

@@ -6,7 +6,7 @@ Owns the step from one version to the next, in proportion to what changed, and t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,11 +33,11 @@ class Served:
 
 
 class Serving:
-    """Everything that is served from manifests. `reserved` are apexes that belong to another source."""
+    """Everything that is served from manifests. `other_source` tells which other source has an apex, if any."""
 
-    def __init__(self, catalog: Catalog, reserved: Collection[WireName]) -> None:
+    def __init__(self, catalog: Catalog, other_source: Callable[[WireName], str | None]) -> None:
         self._catalog = catalog
-        self._reserved = reserved
+        self._other_source = other_source
         self._by_domain: dict[Fqdn, Served] = {}
         self._domains: dict[ObjectKey, Fqdn] = {}
 
@@ -47,9 +47,9 @@ class Serving:
     def __len__(self) -> int:
         return len(self._by_domain)
 
-    def is_reserved(self, domain: Fqdn) -> bool:
-        """Say whether another source has the domain."""
-        return to_wire(domain) in self._reserved
+    def other_source(self, domain: Fqdn) -> str | None:
+        """Return what other source has the domain, None for none."""
+        return self._other_source(to_wire(domain))
 
     def of(self, key: ObjectKey) -> Served | None:
         """Return what is served from this manifest."""

@@ -66,21 +66,22 @@ def check_zone_file(path: Path, origin: str | None) -> Report:
         content = read_content(path, origin)
     except ZoneFileError as fault:
         return Report((error(Place(fault.file, fault.line), fault.message),))
+    soa = content.sets.get((content.origin, rdtype.SOA))
     findings = [finding for rule in RULES for finding in rule(content)]
     if all(each.severity is not Severity.ERROR for each in findings):
-        findings += _objection_of_the_server(path, origin)
-    soa = content.sets.get((content.origin, rdtype.SOA))
+        findings += _objection_of_the_server(path, origin, Place(str(path), 1) if soa is None else soa[0].place)
     serial = None if soa is None else int.from_bytes(soa[0].rdata[-20:-16], "big")
     return Report(tuple(sorted(findings, key=_order)), name_text(content.origin), serial, len(content.sets))
 
 
-def _objection_of_the_server(path: Path, origin: str | None) -> Iterator[Finding]:
+def _objection_of_the_server(path: Path, origin: str | None, beginning: Place) -> Iterator[Finding]:
+    """What no line is to blame for is told where the zone begins."""
     try:
         compile_zone(judge_zone(read_zone_file(path, origin)))
     except ZoneFileError as fault:
         yield error(Place(fault.file, fault.line), fault.message)
     except ValueError as fault:
-        yield error(Place(str(path), 1), str(fault))
+        yield error(beginning, str(fault))
 
 
 def _order(finding: Finding) -> tuple[str, int, str]:

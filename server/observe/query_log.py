@@ -16,7 +16,7 @@ import structlog
 
 from server.observe.exchange import Exchange
 from server.text import name_text, type_text
-from server.wire import MalformedError, read_question
+from server.wire import MalformedError, rcode_of, read_question
 
 _MOST_WAITING: Final = 1000
 _BATCH: Final = 16
@@ -71,7 +71,7 @@ def query_fields(exchange: Exchange) -> dict[str, Any]:
         "port": exchange.client[1],
         "transport": exchange.transport.name.lower(),
         **_question_fields(exchange.query),
-        "rcode": "none" if reply is None else dns.rcode.to_text(dns.rcode.Rcode.make(reply[3] & 0xF)),
+        "rcode": "none" if reply is None else dns.rcode.to_text(dns.rcode.Rcode.make(rcode_of(reply))),
         "flags": "" if reply is None else dns.flags.to_text(int.from_bytes(reply[2:4], "big") & 0x87B0).lower(),
         "size": 0 if reply is None else len(reply),
     }

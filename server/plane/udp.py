@@ -58,7 +58,7 @@ class NativeUdpListener(WildcardUdpListener):
             return
         counters = self._service.counters
         by_rcode, durations, busy_ns, dropped, errors, shed = self._worker.take_counts()
-        counters.udp[:] = map(add, counters.udp, by_rcode)
+        counters.udp[: len(by_rcode)] = map(add, counters.udp, by_rcode)
         timed = counters.durations[Transport.UDP]
         timed.buckets[:] = map(add, timed.buckets, durations)
         timed.sum_s += busy_ns / _NS_PER_S

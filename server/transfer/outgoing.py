@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -143,18 +144,18 @@ class Outgoing:
         reply = next(messages)
         return reply if len(reply) <= limit_bytes and next(messages, None) is None else present
 
-    async def _stream(self, request: Request, serial: int | None) -> AsyncIterator[bytes]:
+    async def _stream(self, request: Request, serial: int | None) -> AsyncGenerator[bytes]:
         """Yield the messages of a transfer; `serial` is the client's version where it asks for differences."""
         signer = None if request.signed is None else request.signed.stream()
         try:
-            async with self._slots.one(request.query.client):
-                async for message in self._messages(request, serial):
+            async with self._slots.one(request.query.client), aclosing(self._messages(request, serial)) as messages:
+                async for message in messages:
                     yield message if signer is None else signer.sign(message, time.time())
         except BusyError:
             refusal = request.refusal(Rcode.SERVFAIL)
             yield refusal if signer is None else signer.sign(refusal, time.time())
 
-    async def _messages(self, request: Request, serial: int | None) -> AsyncIterator[bytes]:
+    async def _messages(self, request: Request, serial: int | None) -> AsyncGenerator[bytes]:
         apex = request.question.name
         if serial is not None:
             await self._settled(apex)

@@ -43,10 +43,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(zone_files: Sequence[Path], folder: Path) -> Iterator[ServerProcess]:
-    """Run `python -m server` on the files; its log lies in `folder`."""
+def serving(zone_files: Sequence[Path], folder: Path, *options: str) -> Iterator[ServerProcess]:
+    """Run `python -m server` on the files, with further options; its log lies in `folder`."""
     ready, ready_write = os.pipe()
-    command = [sys.executable, "-m", "server", "--listen", "127.0.0.1:0", "--ready-fd", str(ready_write)]
+    command = [sys.executable, "-m", "server", "--listen", "127.0.0.1:0", "--ready-fd", str(ready_write), *options]
     for file in zone_files:
         command += ["--zonefile", str(file)]
     log = folder / "server.log"

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from server.config import ZoneFile
+from server.config import Address, ZoneFile
 from server.hosted.object import HOSTED_ZONES
+from server.transfer.config import SecondaryZone, TransferConfig
+from server.transfer.target import Target
 from tests.kube.fake_api import Json, refuse
 from tests.server.hosted_api import COLLECTION, NAMESPACE, HostedApi, a, cname, manifest, paged, txt
 from tests.server.running import ask, becomes, data, following, until
 from zonemodel.hosted_zone import NameServer
+from zonemodel.name import to_wire
 
 
 @pytest.fixture
@@ -188,6 +191,15 @@ async def test_a_master_file_goes_before_a_manifest(api: HostedApi, tmp_path: Pa
         await until(lambda: api.servers("shop"), "the rejection reported")
         assert "master file" in api.servers("shop")["pod-a"]["message"]
         assert await data(server, "www.shop.example") == ["192.0.2.200"]
+
+
+async def test_a_pulled_zone_goes_before_a_manifest(api: HostedApi) -> None:
+    nobody = Target(Address("127.0.0.1", 9))
+    pulled = SecondaryZone(to_wire("shop.example"), (nobody,))
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, transfer=TransferConfig(secondaries=(pulled,))):
+        await until(lambda: api.servers("shop"), "the rejection reported")
+        assert "shop.example is pulled from another name server" in api.servers("shop")["pod-a"]["message"]
 
 
 async def test_before_the_first_view_nothing_is_refused(api: HostedApi) -> None:

@@ -70,6 +70,21 @@ def test_metrics_tell_types_zones_transports_and_durations(tmp_path: Path) -> No
     assert found['dns_api_server_rate_limited_total{action="dropped"}'] == 0
 
 
+@pytest.mark.parametrize("tcp", [False, True])
+def test_metrics_tell_rcodes_that_edns_extends(tcp: bool) -> None:
+    with beside(config(http=ANY_PORT)) as server:
+        assert server.target.ask("short.ent.test.", "A", use_edns=1, tcp=tcp).rcode() == dns.rcode.BADVERS
+        server.target.ask("ent.ent.test.", "A", use_edns=0, tcp=tcp)
+        server.target.ask(".", "A", use_edns=0, tcp=tcp)
+        found = scrape(server)
+    counted = {name: value for name, value in found.items() if name.startswith("dns_api_server_queries_total")}
+    transport = "tcp" if tcp else "udp"
+    assert counted == {
+        f'dns_api_server_queries_total{{rcode="{rcode}",transport="{transport}"}}': 1
+        for rcode in ("BADVERS", "NXDOMAIN", "REFUSED")
+    }
+
+
 def test_counts_go_over_to_the_next_version_of_a_zone(tmp_path: Path) -> None:
     with beside(config(http=ANY_PORT)) as server:
         server.target.ask("short.ent.test.", "A")

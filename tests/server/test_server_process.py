@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import dns.exception
@@ -17,7 +20,7 @@ import pytest
 
 from server.config import Address, Limits, ServerConfig, ZoneFile
 from server.listen import ListenError
-from tests.server.process import ROOT, ServerProcess, serving
+from tests.server.process import ROOT, ServerProcess, free_port, serving
 from tests.server.question import Target, framed, read_framed
 from tests.server.running import ANY_PORT, ask, data, running, until
 
@@ -61,6 +64,30 @@ def test_sighup_reads_the_files_again_and_a_broken_one_keeps_its_zone(tmp_path: 
         assert f"{file}:4" in server.log.read_text()
         assert asked(server.target, "www.shop.example.") == "192.0.2.2"
         assert server.end() == 0
+
+
+def test_files_that_cannot_be_read_again_are_told_until_they_can(tmp_path: Path) -> None:
+    file, port = tmp_path / "shop.zone", free_port()
+    file.write_text(zone_text("192.0.2.1"))
+    with serving([file], tmp_path, "--http", f"127.0.0.1:{port}") as server:
+        file.unlink()
+        server.reload()
+        wait_for(server, "some master files could not be read again")
+        assert "master files read again" not in server.log.read_text()
+        status = readiness(port)
+        assert (status["ready"], list(status["brokenFiles"])) == (True, [str(file)])
+        assert "1 master files are broken" in status["message"]
+        file.write_text(zone_text("192.0.2.2", serial=2))
+        server.reload()
+        wait_for(server, "master files read again")
+        assert readiness(port)["brokenFiles"] == {}
+        assert asked(server.target, "www.shop.example.") == "192.0.2.2"
+
+
+def readiness(port: int) -> dict[str, Any]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as response:
+        found: dict[str, Any] = json.load(response)
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -34,6 +34,10 @@ def cached(folder: Path) -> int:
     return len(list(folder.glob("*.zone")))
 
 
+def cached_pages(folder: Path) -> list[Path]:
+    return list(folder.glob("*.page"))
+
+
 def damage(folder: Path) -> None:
     """Change a digit in one page, and leave the half of another manifest."""
     for page in folder.glob("*.page"):
@@ -124,6 +128,22 @@ async def test_a_snapshot_that_is_damaged_on_disk_is_not_served(api: HostedApi, 
     async with following(api, cache_dir=tmp_path) as server:
         assert await data(server, "www.shop.example") == "SERVFAIL"
         assert await data(server, "www.other.example") == ["192.0.2.2"]
+
+
+async def test_a_page_that_is_damaged_on_disk_is_written_again(api: HostedApi, tmp_path: Path) -> None:
+    api.write(manifest("shop", a("www", "192.0.2.1")))
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
+    (page,) = cached_pages(tmp_path)
+    whole = page.read_bytes()
+    page.write_bytes(b"")
+    async with following(api, cache_dir=tmp_path) as server:
+        await becomes(server, "www.shop.example", ["192.0.2.1"])
+        await until(lambda: page.exists() and page.read_bytes() == whole, "the page as it was")
+    away(api)
+    async with following(api, cache_dir=tmp_path) as server:
+        assert await data(server, "www.shop.example") == ["192.0.2.1"]
 
 
 async def test_pages_that_no_snapshot_needs_are_removed(api: HostedApi, tmp_path: Path) -> None:
