@@ -79,11 +79,15 @@ class Model:
     zones: dict[str, bool] = field(default_factory=dict)
     """The zones that are there, and whether each is being deleted."""
     grants: frozenset[str] = frozenset()
+    labelled: bool = False
+    """Whether the other namespace has the labels that grants ask for."""
     claims: dict[Key, ClaimState] = field(default_factory=dict)
     owned: dict[Key, int] = field(default_factory=dict)
     """What stood in the ledger when all was settled the last time, by owner."""
     opened: set[str] = field(default_factory=set)
     granted: set[str] = field(default_factory=set)
+    been_labelled: bool = False
+    """These three have been so at some moment since all was settled, not all at the same one: nobody sees all things at once."""
     unattended: bool = False
     """No manager has run since all was settled the last time, until the moment at which everything had been written."""
 
@@ -91,6 +95,7 @@ class Model:
         """Remember what may have been seen at this moment."""
         self.opened.update(zone for zone in self.zones if self.is_open(zone))
         self.granted |= self.grants
+        self.been_labelled |= self.labelled
         for state in self.claims.values():
             state.window.add(state.value)
 
@@ -101,6 +106,7 @@ class Model:
         self.owned = {key: item.value for key, item in seen.items.items()}
         self.opened.clear()
         self.granted.clear()
+        self.been_labelled = False
         for state in self.claims.values():
             state.window.clear()
         self.note()
@@ -121,7 +127,7 @@ class Model:
         return GOOD
 
     def is_granted(self, key: Key) -> bool:
-        return key.namespace == HOMES[key.zone] or key.label in self.grants
+        return key.namespace == HOMES[key.zone] or (self.labelled and key.label in self.grants)
 
     def differences(self, seen: Seen) -> Iterator[str]:
         """Tell what is seen that should not be, and what is not seen that should be."""
@@ -186,7 +192,8 @@ class Model:
         return self.claims[key].window | ({self.owned[key]} if key in self.owned else set())
 
     def _may_have_come(self, key: Key) -> bool:
-        return key.zone in self.opened and (key.namespace == HOMES[key.zone] or key.label in self.granted)
+        let_in = self.been_labelled and key.label in self.granted
+        return key.zone in self.opened and (key.namespace == HOMES[key.zone] or let_in)
 
     def _successors(self) -> list[Key]:
         """The owners after a manager's look at all claims: those who are, and of the others whoever was there first.
