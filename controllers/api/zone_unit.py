@@ -14,6 +14,7 @@ from pydantic import Field
 
 from controllers.api.condition import Conditions
 from controllers.api.object import ApiObject, parser
+from controllers.api.record_withdrawal_item import WITHDRAWAL_KEYS, UnitWithdrawal, UnitWithdrawalStatus
 from controllers.api.reference import FullRef, ProviderRef
 from kube.object import ObjectKey
 from zonemodel.model import Model
@@ -89,6 +90,13 @@ class ZoneUnitSpec(Model):
             json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ITEM_KEYS},
         ),
     ] = ()
+    withdrawals: Annotated[
+        tuple[UnitWithdrawal, ...],
+        Field(
+            description="Names that must not point at an address any more, on part 0 only.",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": WITHDRAWAL_KEYS},
+        ),
+    ] = ()
 
 
 class PrivateProviderData(Model):
@@ -146,6 +154,13 @@ class ZoneUnitStatus(Model):
         Field(
             description="Results for the record sets of this part.",
             json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ITEM_KEYS},
+        ),
+    ] = ()
+    withdrawals: Annotated[
+        tuple[UnitWithdrawalStatus, ...],
+        Field(
+            description="Results for the withdrawals, on part 0 only.",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": WITHDRAWAL_KEYS},
         ),
     ] = ()
 

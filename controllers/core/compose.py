@@ -26,6 +26,7 @@ from controllers.core.owner import Register, by_age, register_ledger
 from controllers.core.placement import place
 from controllers.core.providercontract.conversion.outcome import Converted
 from controllers.core.record_rule import judge_zone_ref, verdict_under
+from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
 from controllers.core.zone_rule import judge_surroundings
 from kube.object import ObjectKey
 
@@ -37,6 +38,7 @@ class Composition:
     `zone_verdict` is None when nothing is to be said of the Zone. `parts` are the specs of the ledger's parts by number, or None
     when the ledger is left as it is. `hold_zone` and `hold` name the claims that keep their finalizer. `step` are the changes that
     the change guard is concerned with, and `held` the claims whose change it keeps out of the ledger.
+    `inventory` is about the zone's withdrawals.
     """
 
     ledger: Ledger
@@ -48,6 +50,7 @@ class Composition:
     hold: frozenset[ObjectKey] = frozenset()
     step: Step | None = None
     held: frozenset[ObjectKey] = frozenset()
+    inventory: Inventory = NOTHING
 
 
 Claims = Mapping[ObjectKey, RecordSet]
@@ -57,6 +60,23 @@ Verdicts = dict[ObjectKey, Verdict]
 
 def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition:
     """Decide everything about one zone; a memory of earlier decisions saves work and changes nothing."""
+    return _with_withdrawals(_compose_records(inputs, memory), inputs)
+
+
+def _with_withdrawals(composition: Composition, inputs: ZoneInputs) -> Composition:
+    """Enter the zone's withdrawals into part 0; for as long as there are any, the Zone and its ledger stay."""
+    if inputs.withdrawals:
+        composition = replace(composition, delete_units=False, hold_zone=True)
+    specs = {unit.spec.part: unit.spec for unit in inputs.units} if composition.parts is None else composition.parts
+    inventory = take_inventory(inputs, None if composition.delete_units else specs.get(0))
+    if inventory.items is None:
+        return replace(composition, inventory=inventory)
+    wanted = with_withdrawals(specs[0], inventory.items)
+    parts = composition.parts if wanted is specs[0] else {**specs, 0: wanted}
+    return replace(composition, inventory=inventory, parts=parts)
+
+
+def _compose_records(inputs: ZoneInputs, memory: ZoneMemory | None) -> Composition:
     memory = memory or ZoneMemory()
     ledger = Ledger.of(inputs.units)
     claims = {claim.key: claim for claim in inputs.record_sets}

@@ -49,13 +49,18 @@ def judge_record_set_grant(claim: RecordSet, zone: Zone, labels: Mapping[str, st
         return ACCEPTED
     if labels is None:
         return _unknown(claim.meta.namespace)
+    return judge_granted(zone, labels, claim.spec.name, claim.spec.type)
+
+
+def judge_granted(zone: Zone, labels: Mapping[str, str], name: str, record_type: str) -> Verdict:
+    """Say whether one of the Zone's grants gives a namespace with these labels a name and type."""
     grants = [grant for grant in zone.spec.allowed_record_sets if _speaks_to(grant, labels)]
     if not grants:
         return refused(Reason.NOT_ALLOWED_BY_ZONE, NAMESPACE_DENIED)
-    named = [record for grant in grants for record in grant.records if _covers_name(record, claim.spec.name)]
+    named = [record for grant in grants for record in grant.records if _covers_name(record, name)]
     if not named:
         return refused(Reason.NOT_ALLOWED_BY_ZONE, NAME_DENIED)
-    if not any(claim.spec.type in record.types for record in named):
+    if not any(record_type in record.types for record in named):
         return refused(Reason.NOT_ALLOWED_BY_ZONE, TYPE_DENIED)
     return ACCEPTED
 

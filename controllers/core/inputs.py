@@ -11,6 +11,8 @@ from typing import Final
 
 from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
+from controllers.api.record_withdrawal import RecordWithdrawal
+from controllers.api.record_withdrawal_waiver import RecordWithdrawalWaiver
 from controllers.api.reference import ProviderRef
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
@@ -19,6 +21,7 @@ from controllers.core.providercontract.contract import Contract, Contracts
 from controllers.core.providercontract.conversion.outcome import Outcome
 from controllers.core.providercontract.conversion.request import ConversionKey
 from controllers.core.providercontract.resolution import Unresolved, no_provider
+from controllers.core.withdrawal.informer import WithdrawalInformers
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectMeta
 
@@ -47,7 +50,8 @@ class ZoneInputs:
     """One zone's claims, ledger and surroundings; `units` are ordered by part number.
 
     `answers` are those of conversion webhooks that are known. `leaving` are the namespaces that are being deleted. While `collecting`,
-    guarded changes of the zone wait for others of the same step.
+    guarded changes of the zone wait for others of the same step. `waivers` are those of the withdrawals' namespaces, by namespace, and
+    `withdrawal_versions` the versions of the Provider that withdrawals name.
     """
 
     key: ObjectKey
@@ -61,6 +65,9 @@ class ZoneInputs:
     answers: Mapping[ConversionKey, Outcome] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     collecting: bool = False
+    withdrawals: tuple[RecordWithdrawal, ...] = ()
+    waivers: Mapping[str, tuple[RecordWithdrawalWaiver, ...]] = field(default_factory=dict)
+    withdrawal_versions: Mapping[str, Resolution] = field(default_factory=dict)
 
     def labels_of(self, namespace: str) -> Mapping[str, str] | None:
         """Return the labels of a namespace, None for one that was not seen: what it is labelled with is then unknown."""
@@ -77,6 +84,7 @@ class CoreInformers:
     record_sets: Informer[RecordSet]
     zone_units: Informer[ZoneUnit]
     namespaces: Informer[ObjectMeta]
+    withdrawals: WithdrawalInformers | None = None
 
     def register_indexes(self) -> None:
         """Add the indexes that gathering and event mapping need; call before the informers run."""
@@ -84,6 +92,8 @@ class CoreInformers:
         self.zone_units.add_index(ZONE_INDEX, lambda unit: (unit.spec.zone.ref.key,))
         self.zones.add_index(CLASS_INDEX, lambda zone: (class_key_of(zone),))
         self.zones.add_index(PROVIDER_INDEX, lambda zone: (zone.spec.provider.name,))
+        if self.withdrawals is not None:
+            self.withdrawals.register_indexes()
 
 
 def zone_key_of(claim: RecordSet) -> ObjectKey:
@@ -110,7 +120,10 @@ def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> Zo
     record_sets = tuple(informers.record_sets.by_index(ZONE_INDEX, key))
     units = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
     provider = informers.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None
-    namespaces = _namespaces(informers, {key.namespace, *(claim.meta.namespace for claim in record_sets)})
+    followed = informers.withdrawals
+    withdrawals = followed.of_zone(key) if followed is not None else ()
+    claimants = {claim.meta.namespace for claim in record_sets} | {claim.meta.namespace for claim in withdrawals}
+    namespaces = _namespaces(informers, {key.namespace, *claimants})
     return ZoneInputs(
         key=key,
         zone=zone,
@@ -121,6 +134,9 @@ def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> Zo
         versions=resolve(contracts, provider, zone, units),
         namespace_labels={name: meta.labels for name, meta in namespaces.items()},
         leaving=frozenset(name for name, meta in namespaces.items() if meta.deleting),
+        withdrawals=withdrawals,
+        waivers=followed.waivers_for(withdrawals) if followed is not None else {},
+        withdrawal_versions=_withdrawal_versions(contracts, provider, withdrawals),
     )
 
 
@@ -135,6 +151,18 @@ def resolve(contracts: Contracts, provider: Provider | None, zone: Zone | None, 
         written = {unit.spec.provider.version for unit in units} - {storage.version.name}
         former = {name: contracts.find(provider, ProviderRef(name=ref.name, version=name)) for name in written}
     return Versions(contracts.resolve(provider, ref), storage, former)
+
+
+def _withdrawal_versions(
+    contracts: Contracts, provider: Provider | None, withdrawals: Iterable[RecordWithdrawal]
+) -> dict[str, Resolution]:
+    """Return the versions that withdrawals name; the rules see to it that they mean the zone's Provider."""
+    found: dict[str, Resolution] = {}
+    for claim in withdrawals:
+        ref = claim.spec.provider
+        if ref.version not in found:
+            found[ref.version] = contracts.resolve(provider, ref)
+    return found
 
 
 def _namespaces(informers: CoreInformers, names: Iterable[str]) -> dict[str, ObjectMeta]:
