@@ -12,6 +12,7 @@ from typing import Final
 from controllers.core.admission.claim import ClaimRules, Manifest, Resolution, judge_resolution, require_provider
 from controllers.core.admission.record_body import Switch, Validation, judge_body
 from controllers.core.admission.record_name import OWNER, judge_owner
+from controllers.core.admission.record_size import judge_size
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import (
@@ -49,7 +50,7 @@ def validate_record_set(new: Manifest, old: Manifest | None, resolution: Resolut
     switches = rules.switches()
     faults += judge_owner(spec.child("name"), spec.child("type").text)
     faults += _judge_ttl(spec.child("ttl"), switches(Validation.REQUIRE_TTL))
-    faults += judge_body(spec, switches)
+    faults += list(judge_body(spec, switches)) or judge_size(spec)
     faults += rules.judge()
     faults += _judge_length(spec.child("name"), domain)
     return faults or rules.failures

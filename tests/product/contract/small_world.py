@@ -13,6 +13,7 @@ from typing import Any
 from controllers.core.admission.handler import Hook
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.registration import hosted
 from kube.access import Access
 from kube.client import Client
 from server.app import NameServer
@@ -113,7 +114,7 @@ class SmallWorld:
             await server.stop()
 
     def _make_manager(self) -> Manager:
-        config = ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE))
+        config = ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, (hosted(HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE)),))
         manager = Manager(self.client, config)
         self._hooks = {hook.path: hook for hook in manager.admission.hooks()}
         return manager

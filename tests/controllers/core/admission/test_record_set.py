@@ -10,16 +10,33 @@ from controllers.core.admission.record_set import validate_record_set
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.resolution import no_provider
 from tests.controllers.core.admission.build import ABSENT, BODIES, RESOLUTION, TYPES, contract, record_set, told
+from zonemodel.rrset import ANSWER_MAX_OCTETS
 
 
 def judge(record_type: str, changes: dict[str, Any], domain: str | None = "example.com") -> list[Fault]:
     return validate_record_set(record_set(record_type, changes), None, RESOLUTION, domain)
 
 
+def test_the_largest_set_that_a_message_holds_is_allowed() -> None:
+    assert judge("TXT", {"spec.txt.values": MOST_TEXT[:-1]}) == []
+    ruleless = contract({f"spec.versions.0.recordSet.{name}": [] for name in ("disableValidations", "validationRules")})
+    for count, expected in ((len(MOST_ADDRESSES) - 1, set()), (len(MOST_ADDRESSES), {("spec.a", "TOO_LONG")})):
+        manifest = record_set("A", {"spec.a.addresses": MOST_ADDRESSES[:count]})
+        assert told(validate_record_set(manifest, None, ruleless, None)) == expected
+
+
+def test_what_no_message_holds_is_told_in_octets() -> None:
+    (fault,) = judge("TXT", {"spec.txt.values": MOST_TEXT})
+    assert str(ANSWER_MAX_OCTETS) in fault.allowed
+
+
 @pytest.mark.parametrize("record_type", TYPES)
 def test_a_record_set_of_each_type_is_allowed(record_type: str) -> None:
     assert judge(record_type, {}) == []
 
+
+MOST_ADDRESSES = [f"10.0.{number // 256}.{number % 256}" for number in range(ANSWER_MAX_OCTETS // 16 + 1)]
+MOST_TEXT = [f"{number:05}" + "x" * 3995 for number in range(17)]
 
 REFUSED: list[tuple[str, str, dict[str, Any], set[tuple[str, str]]]] = [
     ("require spec.zoneRef", "A", {"spec.zoneRef": ABSENT}, {("spec.zoneRef", "REQUIRED")}),
@@ -136,6 +153,8 @@ REFUSED: list[tuple[str, str, dict[str, Any], set[tuple[str, str]]]] = [
     ("NS: no address", "NS", {"spec.ns.nameServers": ["192.0.2.1"]}, {("spec.ns.nameServers[0]", "INVALID")}),
     ("NS: no URL", "NS", {"spec.ns.nameServers": ["dns://a"]}, {("spec.ns.nameServers[0]", "INVALID")}),
     ("NS: duplicate", "NS", {"spec.ns.nameServers": ["a.example"] * 2}, {("spec.ns.nameServers[1]", "DUPLICATE")}),
+    ("TXT: no message holds it", "TXT", {"spec.txt.values": MOST_TEXT}, {("spec.txt", "TOO_LONG")}),
+    ("CAA: no message holds it", "CAA", {"spec.caa.records.0.value": "x" * 65240}, {("spec.caa", "TOO_LONG")}),
     ("validationRules", "A", {"spec.options": {"alias": True}}, {("spec", "INVALID")}),
     ("FQDN length", "A", {"spec.name": ".".join(["a" * 60] * 4)}, {("spec.name", "INVALID")}),
 ]
