@@ -187,7 +187,7 @@ async def test_zones_of_unknown_age_are_said_to_be_so(api: HostedApi, tmp_path: 
     api.write(manifest("shop", a("www", "192.0.2.1")))
     async with following(api, cache_dir=tmp_path) as server:
         await becomes(server, "www.shop.example", ["192.0.2.1"])
-    (tmp_path / "contact").unlink()
+    (tmp_path / "contact").unlink(missing_ok=True)  # a server that ends very soon has not noted any
     away(api)
     async with following(api, cache_dir=tmp_path) as server:
         status, body = await readiness(server.http_port)
