@@ -20,6 +20,9 @@ _OWNER_POINTER: Final = b"\xc0\x0c"
 _REACH: Final = 0x3FFF - 255
 """The last place that a pointer can name, less the longest question name that may stand before it."""
 
+_MOST_HOPS: Final = 8
+"""Pointers that one name may lead through: parsers give up on long ways, as RFC 9267 section 2 has them do."""
+
 NAMES_AFTER: Final = {
     rdtype.NS: (0, 1),
     rdtype.MD: (0, 1),
@@ -50,6 +53,7 @@ class Encoder:
         self._adjacent = adjacent
         self._start = _HEADER + _QUESTION_TAIL + (len(known) if exact else 0)
         self._offsets: dict[bytes, int] = {}
+        self._hops: dict[bytes, int] = {}
         end = self._start - _QUESTION_TAIL
         name: bytes = known
         while len(name) > 1:
@@ -91,6 +95,7 @@ class Encoder:
 
     def _name(self, name: bytes) -> None:
         """Append a name, ending it in a pointer where a suffix of it stands in the message already."""
+        fresh: list[bytes] = []
         while len(name) > 1:
             key = name.lower()
             offset = self._offsets.get(key)
@@ -98,14 +103,25 @@ class Encoder:
                 if not self._exact:
                     self.step_positions.append(len(self.body))
                 self.body += ((_POINTER + offset) & 0xFFFF).to_bytes(2, "big")
+                if fresh:
+                    self._follow(fresh, self._hops.get(key, 0) + 1)
                 return
             here = self._start + len(self.body)
             if self._adjacent and here <= _REACH:
                 self._offsets[key] = here
+                fresh.append(key)
             label = name[0] + 1
             self.body += name[:label]
             name = name[label:]
         self.body.append(0)
+
+    def _follow(self, names: list[bytes], hops: int) -> None:
+        """Note that these names end in so many pointers, one after the other; at the bound nothing points to them any more."""
+        for name in names:
+            if hops < _MOST_HOPS:
+                self._hops[name] = hops
+            else:
+                del self._offsets[name]
 
 
 def encode_reply(reply: Reply, asked: WireName, known: WireName, *, exact: bool) -> Answer:

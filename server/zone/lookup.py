@@ -18,7 +18,7 @@ NOERROR: Final = 0
 NXDOMAIN: Final = 3
 YXDOMAIN: Final = 6
 
-MAX_CHAIN: Final = 16
+MAX_CHAIN: Final = 20
 """How many CNAME and DNAME steps one answer follows; a longer chain is answered up to there."""
 
 
@@ -87,7 +87,9 @@ def _match(index: ZoneIndex, name: WireName, sets: Sets, qtype: int, reply: Repl
         return None
     found = sets.get(qtype)
     if found is not None:
-        reply.answer.append(_owned_by(name, found))
+        owned = _owned_by(name, found)
+        if owned not in reply.answer:  # a DNAME may lead to its own owner
+            reply.answer.append(owned)
         if qtype == rdtype.NS:
             reply.extra += addresses(index, found, reply)
         return None
@@ -131,11 +133,24 @@ def negative_soa(soa: RRset) -> RRset:
 
 
 def addresses(index: ZoneIndex, servers: RRset, reply: Reply) -> list[RRset]:
-    """Return the address sets that the zone itself holds for the targets of an NS set, occluded ones included."""
+    """Return the address sets that the zone itself holds for the targets of an NS set, occluded ones and wildcards' included."""
     targets = [WireName(rdata.lower()) for rdata in servers.rdatas]
     reply.consulted += targets
-    found = (index.at(target).get(type_) for target in targets for type_ in (rdtype.A, rdtype.AAAA))
-    return [rrset for rrset in found if rrset is not None and rrset not in reply.answer]
+    found = (
+        _owned_by(target, sets[type_])
+        for target in targets
+        for sets in (_sets_for(index, target),)
+        for type_ in (rdtype.A, rdtype.AAAA)
+        if type_ in sets
+    )
+    return [rrset for rrset in found if rrset not in reply.answer]
+
+
+def _sets_for(index: ZoneIndex, target: WireName) -> Sets:
+    """Return what a name holds, or the wildcard that covers it, whatever a zone cut hides."""
+    if index.exists(target) or not is_within(target, index.origin):
+        return index.at(target)
+    return index.at(wildcard_of(index.closest_encloser(target)))
 
 
 def _owned_by(name: WireName, found: RRset) -> RRset:
