@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from controllers.api.crd import custom_resource_definitions
 from controllers.core.admission.handler import Hook
 from controllers.core.admission.review import API_VERSION, KIND, Operation
+from controllers.manifests import definitions
 from kube.resource import ResourceRef
 from standalone.apiserver.metadata.rule import judge_create, judge_update
 from standalone.apiserver.target import Target
@@ -37,7 +37,7 @@ class Judge:
         name = f"{ref.plural}.{ref.group}"
         schemas = [
             StructuralSchema.parse(each["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
-            for each in custom_resource_definitions()
+            for each in definitions()
             if each["metadata"]["name"] == name
         ]
         resource = Resource(

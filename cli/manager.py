@@ -16,16 +16,10 @@ import uvloop
 from cli.listen import parse_address
 from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
+from cli.provider_options import Providers, with_manager_options
 from controllers.core.admission.certificate import CertificateError, ServingCertificate
 from controllers.core.admission.server import PORT, ListenError, WebhookConfig
 from controllers.manager import Manager, ManagerConfig
-from controllers.providers.hosted.binding import (
-    CONTROLLER_NAME,
-    PROVIDER_NAME,
-    PROVIDER_VERSION,
-    SERVER_SERVICE,
-    HostedConfig,
-)
 from kube.client import Client
 from kube.config import connect
 from kube.errors import KubeError
@@ -55,60 +49,29 @@ WebhookCertDir = Annotated[
         help=f"Folder of {CERTIFICATE_FILE} and {KEY_FILE}, read again when they change; without it admission is not served.",
     ),
 ]
-HostedEnabled = Annotated[
-    bool,
-    typer.Option(
-        "--hosted-controller-enabled/--no-hosted-controller-enabled",
-        envvar="HOSTED_CONTROLLER_ENABLED",
-        help="Run the hosted provider.",
-    ),
-]
-HostedController = Annotated[
-    str, typer.Option(envvar="HOSTED_CONTROLLER_NAME", help="Controller name of the ZoneClasses to serve.")
-]
-HostedProvider = Annotated[
-    str, typer.Option(envvar="HOSTED_PROVIDER_NAME", help="Provider that the controller is bound to.")
-]
-HostedVersion = Annotated[
-    str, typer.Option(envvar="HOSTED_PROVIDER_VERSION", help="Storage version that the controller is bound to.")
-]
-HostedService = Annotated[
-    str, typer.Option(envvar="HOSTED_SERVER_SERVICE", help="Service whose ready endpoints are the name servers.")
-]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("manager")(manager_command)
+    app.command("manager")(with_manager_options(manager_command))
 
 
 def manager_command(
+    providers: Providers,
     kubeconfig: Annotated[Path | None, typer.Option(help="Configuration of the API.")] = None,
     namespace: Namespace = "dns-api-system",
     identity: Identity = None,
     webhook_listen: WebhookListen = None,
     webhook_cert_dir: WebhookCertDir = None,
-    hosted_controller_enabled: HostedEnabled = False,
-    hosted_controller_name: HostedController = CONTROLLER_NAME,
-    hosted_provider_name: HostedProvider = PROVIDER_NAME,
-    hosted_provider_version: HostedVersion = PROVIDER_VERSION,
-    hosted_server_service: HostedService = SERVER_SERVICE,
     log_level: LogLevelOption = LogLevel.INFO,
     log_format: LogFormatOption = LogFormat.JSON,
 ) -> None:
     """Run the controllers until told to stop; several managers elect one that works, and all of them answer webhooks."""
     configure_logs(form=log_format, level=log_level)
-    hosted = HostedConfig(
-        namespace=namespace,
-        server_service=hosted_server_service,
-        controller_name=hosted_controller_name,
-        provider_name=hosted_provider_name,
-        provider_version=hosted_provider_version,
-    )
     config = ManagerConfig(
         identity=identity or socket.gethostname(),
         namespace=namespace,
-        hosted=hosted if hosted_controller_enabled else None,
+        providers=providers(namespace),
         webhook=_webhook(webhook_listen, webhook_cert_dir),
     )
     try:

@@ -13,22 +13,24 @@ import uvloop
 from cli.listen import parse_address
 from cli.logs import LogFormat, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
+from cli.provider_options import Providers, with_up_options
 from kube.errors import KubeError
 from server.hosted.cache import CacheError
 from server.listen import ListenError as DnsListenError
 from standalone.apiserver.server import ListenError as ApiListenError
 from standalone.store.failure import DataDirError
 from standalone.up.announcement import Announcement
-from standalone.up.config import UpConfig
+from standalone.up.config import SYSTEM_NAMESPACE, UpConfig
 from standalone.up.run import up
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("up")(up_command)
+    app.command("up")(with_up_options(up_command))
 
 
 def up_command(
+    providers: Providers,
     manifests: Annotated[
         list[Path] | None,
         typer.Option(
@@ -63,6 +65,7 @@ def up_command(
         dns=parse_address(dns, "--dns"),
         http=parse_address(http, "--http") if http is not None else None,
         demo=demo,
+        providers=providers(SYSTEM_NAMESPACE),
     )
     configure_logs(form=LogFormat.TEXT, level=log_level)
     relax_collector()

@@ -1,13 +1,14 @@
 """The manager: caches, controllers and leader election of one process.
 
-Owns what runs together and in which order it starts. Never decides anything about a zone. Admission is active in every process as
-soon as its caches are complete, controllers only in the one that holds the Lease.
+Owns what runs together and in which order it starts. Knows no provider by name. Never decides anything about a zone. Admission is active
+in every process as soon as its caches are complete, controllers only in the one that holds the Lease.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, ExitStack, closing, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,10 +31,10 @@ from controllers.core.admission.handler import Admission
 from controllers.core.admission.server import WebhookConfig, WebhookServer
 from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
+from controllers.ledger.registration import EnabledProvider
+from controllers.ledger.surroundings import LedgerInformers, Surroundings
 from controllers.lookup import InformerLookups
-from controllers.providers.hosted.binding import HostedConfig
-from controllers.providers.hosted.controller import HostedProvider
-from controllers.providers.hosted.view import HostedInformers, endpoint_slice_informer, hosted_zone_informer
+from controllers.runtime.controller import Controller
 from controllers.runtime.recorder import EventRecorder
 from kube.client import Client
 from kube.informer import Informer
@@ -54,7 +55,7 @@ class ManagerConfig:
 
     identity: str
     namespace: str = "dns-api-system"
-    hosted: HostedConfig | None = None
+    providers: tuple[EnabledProvider, ...] = ()
     webhook: WebhookConfig | None = None
 
 
@@ -75,9 +76,13 @@ class Manager:
         )
         self._core.register_indexes()
         self._core.zone_units.subscribe(lambda change: units.forget(change.key) if change.new is None else None)
-        self._hosted = self._hosted_informers(config.hosted) if config.hosted is not None else None
         self._recorder = EventRecorder(client, "dns-api", instance=config.identity)
-        self.admission = Admission(InformerLookups(client, self._core))
+        shared = LedgerInformers(self._core.providers, self._core.zone_classes, self._core.zone_units)
+        shared.register_indexes()
+        surroundings = Surroundings(client, shared, self._recorder)
+        self._providers = [provider.attach(surroundings) for provider in config.providers]
+        own_kinds = [kind for provider in config.providers for kind in provider.kinds]
+        self.admission = Admission(InformerLookups(client, self._core), own_kinds)
         self.synced = asyncio.Event()
         """Set once every cache is complete."""
 
@@ -109,31 +114,22 @@ class Manager:
     async def _lead(self) -> None:
         """Run fresh controllers: what a former leadership remembered may be out of date."""
         composer = Composer(self._client, self._core, self._recorder)
-        with closing(composer), ExitStack() as providers:
-            controllers, conversions = [composer.controller], [composer.conversions]
-            if self._hosted is not None and self._config.hosted is not None:
-                hosted = HostedProvider(self._client, self._hosted, self._recorder, self._config.hosted)
-                controllers += providers.enter_context(closing(hosted)).controllers
-                conversions.append(hosted.conversions)
-            async with asyncio.TaskGroup() as tasks:
-                for controller in controllers:
-                    tasks.create_task(controller.run())
-                for desk in conversions:
-                    tasks.create_task(desk.run())
+        with closing(composer):
+            async with AsyncExitStack() as stack:
+                controllers: list[Controller[Any]] = [composer.controller]
+                conversions = [composer.conversions]
+                for provider in self._providers:
+                    leading = await stack.enter_async_context(provider.lead())
+                    controllers += leading.controllers
+                    conversions.append(leading.conversions)
+                async with asyncio.TaskGroup() as tasks:
+                    for controller in controllers:
+                        tasks.create_task(controller.run())
+                    for desk in conversions:
+                        tasks.create_task(desk.run())
 
-    def _hosted_informers(self, config: HostedConfig) -> HostedInformers:
-        informers = HostedInformers(
-            providers=self._core.providers,
-            zone_classes=self._core.zone_classes,
-            zone_units=self._core.zone_units,
-            hosted_zones=hosted_zone_informer(self._client),
-            endpoint_slices=endpoint_slice_informer(self._client, config),
-        )
-        informers.register_indexes()
-        return informers
-
-    def _informers(self) -> tuple[Informer[Any], ...]:
+    def _informers(self) -> Iterator[Informer[Any]]:
         core = self._core
-        shared = (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
-        own = (self._hosted.hosted_zones, self._hosted.endpoint_slices) if self._hosted is not None else ()
-        return shared + own
+        yield from (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
+        for provider in self._providers:
+            yield from provider.informers

@@ -13,17 +13,19 @@ from typing import Any
 
 import yaml
 
-from controllers.api.crd import custom_resource_definitions
+from controllers.api.crd import custom_resource_definitions, definition_of
 from controllers.core.admission.handler import Admission
 from controllers.core.admission.installation import webhook_manifests
 from controllers.core.admission.lookup import NoLookups
-from controllers.providers.hosted.contract import provider_manifest as hosted
+from controllers.registry import REGISTRATIONS
 
 
 def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (relative path, manifest) of every file, definitions before the objects that need them."""
     yield from _installation()
-    for name, manifest in webhook_manifests(Admission(NoLookups()).hooks()):
+    # A kind without a handler could not be written at all, so those of providers that are off by default are left out.
+    kinds = [kind for each in REGISTRATIONS if each.enabled for kind in each.kinds]
+    for name, manifest in webhook_manifests(Admission(NoLookups(), kinds).hooks()):
         yield f"webhook/{name}", manifest
 
 
@@ -32,10 +34,16 @@ def manifests() -> list[Mapping[str, Any]]:
     return [manifest for _, manifest in _installation()]
 
 
+def definitions() -> Iterator[dict[str, Any]]:
+    """Yield the CustomResourceDefinition of every kind, those of providers too."""
+    yield from custom_resource_definitions()
+    yield from (definition_of(own.kind) for each in REGISTRATIONS for own in each.kinds)
+
+
 def _installation() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for definition in custom_resource_definitions():
+    for definition in definitions():
         yield f"{definition['metadata']['name']}.yaml", definition
-    for provider in (hosted(),):
+    for provider in (each.provider_manifest() for each in REGISTRATIONS):
         yield f"providers/{provider['metadata']['name']}.yaml", provider
 
 

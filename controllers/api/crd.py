@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions of every kind, made from the Python types.
+"""CustomResourceDefinitions, made from the Python types: of the core kinds, and of any kind that a provider brings along.
 
 Owns what a definition adds to a type: scope, names, printer columns, the status subresource and the immutability rules. Never
 writes files and never talks to an API.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from controllers.api.group import HOSTED_ZONES, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.api.provider import ProviderSpec
 from controllers.api.record_set import RecordSetSpec, RecordSetStatus
 from controllers.api.schema import structural_schema
@@ -18,7 +18,6 @@ from controllers.api.zone import ZoneSpec, ZoneStatus
 from controllers.api.zone_class import ZoneClassSpec, ZoneClassStatus
 from controllers.api.zone_unit import ZoneUnitSpec, ZoneUnitStatus
 from kube.resource import ResourceRef
-from zonemodel.hosted_zone import HostedZoneSpec, HostedZoneStatus
 from zonemodel.model import Model
 
 
@@ -51,11 +50,12 @@ class Kind:
     immutable: tuple[str, ...] = ()
 
 
-def _condition(kind: str) -> Column:
+def condition_column(kind: str) -> Column:
+    """Return the column with the status of a condition."""
     return Column(kind, f'.status.conditions[?(@.type=="{kind}")].status')
 
 
-ACCEPTED, PROGRAMMED = _condition("Accepted"), _condition("Programmed")
+ACCEPTED, PROGRAMMED = condition_column("Accepted"), condition_column("Programmed")
 REASON = Column("Reason", '.status.conditions[?(@.type=="Programmed")].reason', wide=True)
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 PROVIDER = Column("Provider", ".spec.provider.name")
@@ -119,29 +119,16 @@ KINDS = (
         ),
         immutable=("zone.ref", "part"),
     ),
-    Kind(
-        HOSTED_ZONES,
-        "Snapshot of a zone for the authoritative name servers, or one page of it. Written by controllers and servers only.",
-        HostedZoneSpec,
-        HostedZoneStatus,
-        (
-            Column("Domain", ".spec.domainName"),
-            Column("Serial", ".spec.serial", "integer"),
-            Column("Digest", ".spec.digest", wide=True),
-            Column("Servers", ".status.servers[*].name", wide=True),
-            AGE,
-        ),
-        immutable=("page.zone", "page.digest"),
-    ),
 )
 
 
 def custom_resource_definitions() -> Iterator[dict[str, Any]]:
-    """Yield the CustomResourceDefinition of every kind, as apiextensions.k8s.io/v1 objects."""
-    return (_definition(kind) for kind in KINDS)
+    """Yield the CustomResourceDefinition of every core kind, as apiextensions.k8s.io/v1 objects."""
+    return (definition_of(kind) for kind in KINDS)
 
 
-def _definition(kind: Kind) -> dict[str, Any]:
+def definition_of(kind: Kind) -> dict[str, Any]:
+    """Return the CustomResourceDefinition of a kind."""
     ref = kind.ref
     names: dict[str, Any] = {
         "kind": ref.kind,

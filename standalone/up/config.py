@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from controllers.ledger.registration import EnabledProvider
+
 SYSTEM_NAMESPACE: Final = "dns-api-system"
 SERVER_SERVICE: Final = "dns-api-server"
 SERVER_NAME: Final = "dns-api-up"
@@ -22,6 +24,7 @@ class UpConfig:
     dns: tuple[str, int] = ("127.0.0.1", 5353)
     http: tuple[str, int] | None = None
     demo: bool = False
+    providers: tuple[EnabledProvider, ...] = ()
 
     @property
     def kubeconfig(self) -> Path:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from controllers.manager import Manager, ManagerConfig
-from controllers.providers.hosted.binding import HostedConfig
 from kube.client import Client
 from kube.config import connect
 from server.app import NameServer
 from server.config import Address, ServerConfig
 from standalone.apiserver.server import ApiServer
 from standalone.up.announcement import Announcement, example
-from standalone.up.config import SERVER_NAME, SERVER_SERVICE, SYSTEM_NAMESPACE, UpConfig
+from standalone.up.config import SERVER_NAME, SYSTEM_NAMESPACE, UpConfig
 from standalone.up.demo import demo_manifests
 from standalone.up.install import announce_server, install
 from standalone.up.kubeconfig import write_kubeconfig
@@ -55,7 +54,7 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
         client = await stack.enter_async_context(connect(config.kubeconfig))
         await install(client)
         announcement.starting("manager")
-        await _start_manager(stack, client, api)
+        await _start_manager(stack, client, api, config)
         announcement.starting("name server")
         name_server = await _start_name_server(stack, client, config)
         source = ManifestSource(client, config.manifests)
@@ -71,11 +70,10 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
         yield name_server
 
 
-async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer) -> None:
+async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer, config: UpConfig) -> None:
     """Run the manager and let its admission judge every write from the moment its caches are complete."""
     # The data directory's lock keeps other processes out, so the name may stay: after a crash the Lease is ours at once.
-    hosted = HostedConfig(SYSTEM_NAMESPACE, SERVER_SERVICE)
-    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, hosted))
+    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, config.providers))
     for hook in manager.admission.hooks():
         ref = hook.resource
         api.register_admission(

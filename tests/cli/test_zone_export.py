@@ -19,10 +19,10 @@ from cli.zone_export import Choice, ExportRefusedError, export_zone
 from cli.zone_import import import_zone
 from cli.zone_manifest import Manifest, ManifestError
 from cli.zone_source import ZoneQuery, gather, read_zone_objects
-from controllers.api.crd import custom_resource_definitions
 from controllers.api.group import NAMESPACES, RECORD_SETS, ZONE_CLASSES
 from controllers.api.group import ZONES as ZONES_REF
 from controllers.api.reference import NamespacedRef, ProviderRef
+from controllers.manifests import definitions
 from kube.access import Access
 from kube.client import Client
 from kube.errors import NotFound
@@ -363,7 +363,7 @@ async def test_the_objects_of_a_zone_are_found_in_every_namespace(tmp_path: Path
     manifests = [zone(namespace="default"), address("near", namespace="default"), far, *others]
     manifests.append(zone_class() | {"metadata": {"name": "c", "namespace": "default"}})
     async with ApiServer(tmp_path) as server, Client(Access(url=server.url)) as client:
-        for definition in custom_resource_definitions():
+        for definition in definitions():
             await client.create(DEFINITIONS, definition)
         await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
         for each in manifests:

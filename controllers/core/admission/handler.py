@@ -6,7 +6,7 @@ like any other request.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ from controllers.core.admission.zone_class import validate_zone_class
 from controllers.core.providercontract.contract import Contracts
 from controllers.core.providercontract.fault import Fault
 from controllers.core.providercontract.field import Field, is_subdomain
+from controllers.core.providercontract.own_kind import Judge as OwnJudge
+from controllers.core.providercontract.own_kind import OwnKind
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 
@@ -60,10 +62,11 @@ class Hook:
 
 
 class Admission:
-    """Validating admission of the core kinds."""
+    """Validating admission of the core kinds, and of those that providers bring along."""
 
-    def __init__(self, lookups: Lookups) -> None:
+    def __init__(self, lookups: Lookups, own_kinds: Iterable[OwnKind] = ()) -> None:
         self._lookups = lookups
+        self._own_kinds = tuple(own_kinds)
         self._contracts = Contracts()
 
     def hooks(self) -> tuple[Hook, ...]:
@@ -78,6 +81,7 @@ class Admission:
             Hook(RECORD_SETS, "status", UPDATES, _judging("status", self._judge_record_set_status)),
             Hook(ZONE_UNITS, None, WRITES | DELETES, self._unit_handler()),
             Hook(ZONE_UNITS, "status", UPDATES, _judging("status", self._judge_zone_unit_status)),
+            *_own_hooks(self._own_kinds),
         )
 
     async def _judge_provider(self, request: Request) -> list[Fault]:
@@ -171,6 +175,22 @@ async def _answering(request: Request, answer: Callable[[Request], Awaitable[dic
     except LookupUnavailableError as error:
         _log.warning("admission.lookup_unavailable", kind=request.kind, name=request.name, error=str(error))
         return defer(request, f"{request.kind} {request.name} cannot be judged at the moment, try again: {error}")
+
+
+def _own_hooks(kinds: Iterable[OwnKind]) -> Iterator[Hook]:
+    """Yield the hooks at which the kinds of providers are judged, none for those that their schema says enough of."""
+    for own in kinds:
+        if own.judge_spec is not None:
+            yield Hook(own.kind.ref, None, WRITES, _judging("spec", _asking(own.judge_spec)))
+        if own.judge_status is not None:
+            yield Hook(own.kind.ref, "status", UPDATES, _judging("status", _asking(own.judge_status)))
+
+
+def _asking(judge: OwnJudge) -> Judge:
+    async def ask(request: Request) -> list[Fault]:
+        return list(judge(request.object, request.old))
+
+    return ask
 
 
 def _leaves(part: str, request: Request) -> bool:

@@ -1,6 +1,6 @@
-"""Which classes and ledgers are ours, and how patient we are with the name servers.
+"""The runtime settings of the provider as one value: whose classes it follows and how patient it is with the name servers.
 
-Owns the runtime settings as one value; flags and environment variables are read elsewhere.
+Flags and environment variables are read elsewhere.
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from controllers.ledger.binding import Binding
 from zonemodel.hosted_zone import GROUP
 
-PROVIDER_NAME: Final = GROUP
-PROVIDER_VERSION: Final = "v1alpha1"
-CONTROLLER_NAME: Final = f"{GROUP}/controller"
+BINDING: Final = Binding.of(GROUP)
+PROVIDER_NAME: Final = BINDING.provider_name
+PROVIDER_VERSION: Final = BINDING.provider_version
+CONTROLLER_NAME: Final = BINDING.controller_name
 SERVER_SERVICE: Final = "dns-api-server"
 
 
@@ -35,14 +37,12 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class HostedConfig:
-    """The runtime binding of the provider, and the Service whose ready endpoints are the live name servers.
+    """The binding of the provider, and the Service whose ready endpoints are the live name servers.
 
     `namespace` is the manager's, where that Service stands.
     """
 
     namespace: str
     server_service: str = SERVER_SERVICE
-    controller_name: str = CONTROLLER_NAME
-    provider_name: str = PROVIDER_NAME
-    provider_version: str = PROVIDER_VERSION
+    binding: Binding = BINDING
     patience: Patience = field(default_factory=Patience)

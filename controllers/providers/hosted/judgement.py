@@ -10,11 +10,11 @@ from typing import Final
 
 from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused
+from controllers.ledger.result import ItemResult, ZoneResult, faulty
 from controllers.providers.hosted.content import Content, Fate
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import Item, Items
 from controllers.providers.hosted.publication import Publication
-from controllers.providers.hosted.result import ItemResult, ZoneResult, faulty
 from controllers.providers.hosted.service_level import PENDING, UNAVAILABLE, ServiceLevel
 from controllers.providers.hosted.standing import Course, Standing
 from kube.object import ObjectKey
@@ -54,7 +54,8 @@ def judge_zone_result(
         accepted=standing.accepted,
         programmed=standing.programmed or publication.obstacle or level.judge_zone(history.number),
         name_servers=tuple(server.name for server in standing.head.name_servers) if standing.head is not None else (),
-        hosted_zone=key.name if publication.manifest is not None else None,
+        data={"hostedZone": key.name} if publication.manifest is not None else {},
+        can_wait=True,
     )
 
 

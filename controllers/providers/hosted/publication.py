@@ -16,8 +16,8 @@ import structlog
 from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_unit import ZoneUnit
+from controllers.ledger.echo import Echo
 from controllers.providers.hosted.content import Content, Lines, as_written, needs_base
-from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject
 from controllers.providers.hosted.item import Items, Line, RecordKey

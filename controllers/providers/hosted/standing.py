@@ -1,6 +1,6 @@
 """What is to be done with a zone as a whole, before any record is looked at.
 
-Pure. Owns the questions whose zone it is, whether it can be served, and who has a domain that several claim.
+Pure. Owns the questions whether it can be served, and who has a domain that several claim.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final
 
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
-from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.providercontract.conversion.zone_class import PENDING
-from controllers.providers.hosted.binding import HostedConfig
-from controllers.providers.hosted.class_rule import is_ours, judge_class
-from controllers.providers.hosted.parameters import Head, Parameters, head_of, servers_without_addresses
+from controllers.ledger.binding import Binding
+from controllers.ledger.class_rule import judge_class
+from controllers.ledger.standing import Stage, is_our_ledger, judge_class_of, stage_of
+from controllers.providers.hosted.class_rule import judge_parameters
+from controllers.providers.hosted.parameters import Head, head_of, servers_without_addresses
 from controllers.providers.hosted.view import ZoneView
 from kube.object import ObjectKey
 from zonemodel.hosted_zone import Transfer
@@ -54,25 +54,24 @@ Age = tuple[str, bool, ObjectKey]
 FROZEN: Final = "The zone stays served as it last was"
 
 
-def judge_zone(view: ZoneView, config: HostedConfig) -> Standing:
+def judge_zone(view: ZoneView, binding: Binding) -> Standing:
     """Return the standing of a zone."""
-    if not view.parts or not _is_our_zone(view, config):
-        return Standing(Course.LEAVE)
+    match stage_of(view, binding):
+        case Stage.LEAVE:
+            return Standing(Course.LEAVE)
+        case Stage.WAIT:
+            return Standing(Course.WAIT)
+        case Stage.CLEAN_UP:
+            return Standing(Course.CLEAN_UP)
     main = view.main
-    if main is None:
-        # Without part 0 nothing is known of the zone, unless what is left of it is going away.
-        leaving = all(part.deleting for part in view.parts)
-        return Standing(Course.CLEAN_UP if leaving else Course.WAIT)
-    if main.deleting:
-        return Standing(Course.CLEAN_UP)
-    if set(main.spec.parts) - {part.spec.part for part in view.parts} or view.stored_class is PENDING:
-        return Standing(Course.WAIT)
-    return _judge_living(view, main, config)
+    assert main is not None, "a ledger without it is not maintained"
+    return _judge_living(view, main, binding)
 
 
-def _judge_living(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> Standing:
-    accepted, parameters = _judge_class_of(view, main, config)
-    winner = _older_rival(view, main, config)
+def _judge_living(view: ZoneView, main: ZoneUnit, binding: Binding) -> Standing:
+    judgement = judge_class_of(view, main, binding, judge_parameters)
+    accepted, parameters = judgement.verdict, judgement.parameters
+    winner = _older_rival(view, main, binding)
     if winner is not None:
         domain = main.spec.zone.domain_name
         conflict = refused(
@@ -94,35 +93,6 @@ def _judge_living(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> Stand
     return Standing(Course.SERVE, ACCEPTED, None, head, parameters.min_ready_servers)
 
 
-def _is_our_zone(view: ZoneView, config: HostedConfig) -> bool:
-    return _is_ours(view.parts[0], view.zone_class, config)
-
-
-def _is_ours(unit: ZoneUnit, zone_class: ZoneClass | None, config: HostedConfig) -> bool:
-    """A ledger is ours by its class; without one the provider that the ledger is written for has to do."""
-    if zone_class is None:
-        return unit.spec.provider.name == config.provider_name
-    return is_ours(zone_class, config)
-
-
-def _judge_class_of(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> tuple[Verdict, Parameters | None]:
-    name, zone_class = main.spec.zone.zone_class_ref.key, view.zone_class
-    if zone_class is None:
-        return waiting(Reason.ZONE_CLASS_NOT_RESOLVED, f"ZoneClass {name} does not exist."), None
-    ref = main.spec.provider
-    if (ref.name, ref.version) != (config.provider_name, config.provider_version):
-        message = f"The ledger is written for {ref.name}/{ref.version}, {config.controller_name} runs "
-        return refused(Reason.INVALID_PROVIDER, f"{message}{config.provider_name}/{config.provider_version}."), None
-    judgement = judge_class(view.stored_class or zone_class, view.provider, config)
-    verdict = judgement.verdict
-    if judgement.parameters is not None or verdict.reason in {
-        Reason.INVALID_PROVIDER,
-        Reason.PROVIDER_STORAGE_VERSION_NOT_RESOLVED,
-    }:
-        return verdict, judgement.parameters
-    return refused(Reason.ZONE_CLASS_NOT_ACCEPTED, f"ZoneClass {name} is not accepted: {verdict.reason}."), None
-
-
 def _frozen(view: ZoneView, accepted: Verdict, programmed: Verdict) -> Standing:
     """Deletions are published with the head that the zone has."""
     return Standing(Course.FREEZE, accepted, programmed, _published_head(view))
@@ -135,22 +105,22 @@ def _published_head(view: ZoneView) -> Head | None:
     return Head(Fqdn(spec.domain_name), spec.soa, spec.name_servers, spec.transfer or Transfer())
 
 
-def _older_rival(view: ZoneView, main: ZoneUnit, config: HostedConfig) -> ObjectKey | None:
+def _older_rival(view: ZoneView, main: ZoneUnit, binding: Binding) -> ObjectKey | None:
     """Return the Zone that has the domain, when it is another one: the oldest of those that are or can be published."""
     own = _age(main, published=view.manifest is not None)
-    older = [age for age in _rival_ages(view, config) if age < own]
+    older = [age for age in _rival_ages(view, binding) if age < own]
     return min(older)[-1] if older else None
 
 
-def _rival_ages(view: ZoneView, config: HostedConfig) -> Iterator[Age]:
+def _rival_ages(view: ZoneView, binding: Binding) -> Iterator[Age]:
     for rival in view.rivals:
         unit, zone_class = rival.unit, rival.zone_class
-        if not _is_ours(unit, zone_class, config):
+        if not is_our_ledger(unit, zone_class, binding):
             continue
         can_be = (
             zone_class is not None
             and not unit.deleting
-            and judge_class(rival.stored_class or zone_class, view.provider, config).verdict.accepted
+            and judge_class(rival.stored_class or zone_class, view.provider, binding, judge_parameters).verdict.accepted
         )
         if rival.published or can_be:
             yield _age(unit, published=rival.published)

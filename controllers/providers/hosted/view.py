@@ -1,22 +1,24 @@
-"""Everything that the controllers of the provider look at, read from their caches at one moment.
+"""Everything that the zone controller looks at, read from the caches at one moment.
 
-Owns gathering, the indexes that it needs, and our own writes that the caches have not shown yet. Decides nothing.
+Owns gathering beyond the ledger itself: snapshots, live name servers, rivals for a domain, and our own writes that the caches have not
+shown yet. Decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from controllers.api.group import ENDPOINT_SLICES, HOSTED_ZONES
-from controllers.api.provider import Provider
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.providercontract.conversion.zone_class import StoredClass, StoredClasses
+from controllers.core.providercontract.conversion.zone_class import StoredClass
+from controllers.ledger.context import LedgerContext
+from controllers.ledger.echo import Echo
+from controllers.ledger.surroundings import LedgerInformers
+from controllers.ledger.view import LedgerView, class_of, gather_ledger, in_storage
 from controllers.providers.hosted.binding import HostedConfig
-from controllers.providers.hosted.class_rule import is_ours
-from controllers.providers.hosted.echo import Echo
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject, parse_hosted_object
 from controllers.providers.hosted.live_server import SERVICE_LABEL, ServerSlice, live_servers, parse_server_slice
 from kube.client import Client
@@ -25,31 +27,28 @@ from kube.object import ObjectKey
 
 ZONE_INDEX: Final = "hosted/zone"
 DOMAIN_INDEX: Final = "hosted/domain"
-CLASS_INDEX: Final = "hosted/class"
-
-InStorage = Callable[[ZoneClass | None], StoredClass | None]
 
 
 @dataclass(frozen=True, slots=True)
 class HostedInformers:
-    """The caches that the provider reads; the manager runs them. The first three are shared with core."""
+    """The caches that the provider has for itself; the manager runs them."""
 
-    providers: Informer[Provider]
-    zone_classes: Informer[ZoneClass]
-    zone_units: Informer[ZoneUnit]
     hosted_zones: Informer[HostedObject]
     endpoint_slices: Informer[ServerSlice]
 
-    def register_indexes(self) -> None:
-        """Add the indexes that gathering and event mapping need; call before the informers run."""
-        self.zone_units.add_index(ZONE_INDEX, lambda unit: (unit.spec.zone.ref.key,))
-        self.zone_units.add_index(
+    @classmethod
+    def of(cls, client: Client, config: HostedConfig, shared: LedgerInformers) -> HostedInformers:
+        """Return the caches, with the indexes that gathering and event mapping need; call before the shared ones run."""
+        own = cls(hosted_zone_informer(client), endpoint_slice_informer(client, config))
+        own.hosted_zones.add_index(ZONE_INDEX, lambda found: (found.zone_key,))
+        shared.zone_units.add_index(
             DOMAIN_INDEX, lambda unit: (unit.spec.zone.domain_name,) if unit.spec.part == 0 else ()
         )
-        self.zone_units.add_index(
-            CLASS_INDEX, lambda unit: (unit.spec.zone.zone_class_ref.key,) if unit.spec.part == 0 else ()
-        )
-        self.hosted_zones.add_index(ZONE_INDEX, lambda found: (found.zone_key,))
+        return own
+
+    @property
+    def all(self) -> tuple[Informer[Any], ...]:
+        return self.hosted_zones, self.endpoint_slices
 
 
 def hosted_zone_informer(client: Client) -> Informer[HostedObject]:
@@ -79,71 +78,44 @@ class Rival:
     """The class in the storage version, when it is written in another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneView:
-    """One zone: its ledger's parts by number, and everything around it. `rivals` are the other ledgers for its domain."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneView(LedgerView):
+    """One zone and everything around it. `rivals` are the other ledgers for its domain."""
 
-    key: ObjectKey
-    parts: tuple[ZoneUnit, ...]
-    zone_class: ZoneClass | None
-    provider: Provider | None
     manifest: Manifest | None
     pages: Mapping[str, PageObject]
     live: tuple[str, ...]
     rivals: tuple[Rival, ...]
-    stored_class: StoredClass | None = None
-    """The class in the storage version, when it is written in another one."""
-
-    @property
-    def main(self) -> ZoneUnit | None:
-        """Part 0, or None while it is not there."""
-        return self.parts[0] if self.parts and self.parts[0].spec.part == 0 else None
 
 
-def gather(
-    informers: HostedInformers,
-    config: HostedConfig,
-    stored: StoredClasses,
-    echo: Echo[HostedObject],
-    key: ObjectKey,
-) -> ZoneView:
+def gather(context: LedgerContext, informers: HostedInformers, objects: Echo[HostedObject], key: ObjectKey) -> ZoneView:
     """Return the view of one zone."""
-    provider = informers.providers.get(ObjectKey("", config.provider_name))
-
-    def in_storage(zone_class: ZoneClass | None) -> StoredClass | None:
-        return stored.get(zone_class, provider) if zone_class is not None and is_ours(zone_class, config) else None
-
-    parts = sorted(informers.zone_units.by_index(ZONE_INDEX, key), key=lambda unit: unit.spec.part)
+    ledger = gather_ledger(context, key)
     found = informers.hosted_zones.by_index(ZONE_INDEX, key)
-    zone_class = _class_of(informers, parts[0]) if parts else None
     return ZoneView(
         key=key,
-        parts=tuple(parts),
-        zone_class=zone_class,
-        provider=provider,
-        manifest=_manifest_of(informers, echo, key),
+        parts=ledger.parts,
+        zone_class=ledger.zone_class,
+        provider=ledger.provider,
+        stored_class=ledger.stored_class,
+        manifest=_manifest_of(informers, objects, key),
         pages={each.meta.name: each for each in found if isinstance(each, PageObject)},
         live=live_servers(each for _, each in informers.endpoint_slices.items()),
-        rivals=tuple(_rivals(informers, in_storage, echo, parts[0])) if parts else (),
-        stored_class=in_storage(zone_class),
+        rivals=tuple(_rivals(context, informers, objects, ledger.parts[0])) if ledger.parts else (),
     )
 
 
 def _rivals(
-    informers: HostedInformers, in_storage: InStorage, echo: Echo[HostedObject], part: ZoneUnit
+    context: LedgerContext, informers: HostedInformers, objects: Echo[HostedObject], part: ZoneUnit
 ) -> Iterator[Rival]:
-    for unit in informers.zone_units.by_index(DOMAIN_INDEX, part.spec.zone.domain_name):
+    for unit in context.informers.zone_units.by_index(DOMAIN_INDEX, part.spec.zone.domain_name):
         if unit.spec.zone.ref.key != part.spec.zone.ref.key:
-            zone_class = _class_of(informers, unit)
-            published = _manifest_of(informers, echo, unit.key) is not None
-            yield Rival(unit, zone_class, published, in_storage(zone_class))
+            zone_class = class_of(context, unit)
+            published = _manifest_of(informers, objects, unit.key) is not None
+            yield Rival(unit, zone_class, published, in_storage(context, zone_class))
 
 
-def _class_of(informers: HostedInformers, part: ZoneUnit) -> ZoneClass | None:
-    return informers.zone_classes.get(part.spec.zone.zone_class_ref.key)
-
-
-def _manifest_of(informers: HostedInformers, echo: Echo[HostedObject], key: ObjectKey) -> Manifest | None:
+def _manifest_of(informers: HostedInformers, objects: Echo[HostedObject], key: ObjectKey) -> Manifest | None:
     cached = informers.hosted_zones.get(key)
-    latest = echo.latest(key, cached.meta if cached is not None else None, cached)
+    latest = objects.latest(key, cached.meta if cached is not None else None, cached)
     return latest if isinstance(latest, Manifest) else None

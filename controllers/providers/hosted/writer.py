@@ -1,4 +1,4 @@
-"""What the provider writes: HostedZone objects, its finalizer on ledgers, their status.
+"""What the provider writes beside the ledgers: HostedZone objects.
 
 Owns the form of each write and what its failure means. Every write names the state that it replaces; a state that has moved on is
 raised as Conflict, and the zone is looked at again.
@@ -6,23 +6,21 @@ raised as Conflict, and the zone is looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
-from controllers.api.group import HOSTED_ZONES, PROVIDER_FINALIZER, ZONE_UNITS
+from controllers.api.group import HOSTED_ZONES, ZONE_UNITS
 from controllers.api.patch import Operation, guard
 from controllers.api.zone_unit import ZoneUnit
+from controllers.ledger.writer import patch
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject, parse_hosted_object
 from controllers.providers.hosted.layout import Layout, PagePlan
 from kube.client import Client
-from kube.errors import AlreadyExists, Conflict, Invalid, KubeError, NotFound
+from kube.errors import AlreadyExists, Conflict, KubeError, NotFound
 from kube.object import ObjectKey, ObjectMeta
-from kube.resource import ResourceRef
 from zonemodel.hosted_zone import PageRef, Source
-
-FINALIZERS: Final = "/metadata/finalizers"
 
 
 class HostedWriter:
@@ -62,7 +60,7 @@ class HostedWriter:
             obj = await self._create_manifest(key, _manifest(key.namespace, key.name, owner, spec))
         else:
             try:
-                obj = await self._patch(HOSTED_ZONES, key, _replacement(before, owner, spec))
+                obj = await patch(self._client, HOSTED_ZONES, key, _replacement(before, owner, spec))
             except NotFound as error:
                 raise Conflict(error.message, code=error.code, reason=error.reason) from error
         found = parse_hosted_object(obj)
@@ -85,56 +83,10 @@ class HostedWriter:
         except (NotFound, Conflict):
             return
 
-    async def hold(self, unit: ZoneUnit) -> str:
-        """Put the provider's finalizer on a part; returns its new resourceVersion."""
-        finalizers = list(unit.meta.finalizers)
-        operations: list[Operation] = [{"op": "add", "path": f"{FINALIZERS}/-", "value": PROVIDER_FINALIZER}]
-        if finalizers:
-            operations.insert(0, {"op": "test", "path": FINALIZERS, "value": finalizers})
-        else:
-            operations = [
-                guard(unit.meta.resource_version),
-                {"op": "add", "path": FINALIZERS, "value": [PROVIDER_FINALIZER]},
-            ]
-        return _version(await self._patch(ZONE_UNITS, unit.key, operations))
-
-    async def release(self, unit: ZoneUnit) -> None:
-        """Take the provider's finalizer off a part."""
-        at = f"{FINALIZERS}/{unit.meta.finalizers.index(PROVIDER_FINALIZER)}"
-        operations = [{"op": "test", "path": at, "value": PROVIDER_FINALIZER}, {"op": "remove", "path": at}]
-        try:
-            await self._patch(ZONE_UNITS, unit.key, operations)
-        except NotFound:
-            return
-
-    async def write_status(self, unit: ZoneUnit, operations: Sequence[Operation]) -> str | None:
-        """Patch a part's status; returns its new resourceVersion, None when the part is gone."""
-        try:
-            return _version(await self._patch(ZONE_UNITS, unit.key, operations, "status"))
-        except NotFound:
-            return None
-
-    async def _patch(
-        self, ref: ResourceRef, key: ObjectKey, operations: Sequence[Operation], subresource: str | None = None
-    ) -> dict[str, Any]:
-        try:
-            return await self._client.patch_json(
-                ref, operations, name=key.name, namespace=key.namespace, subresource=subresource
-            )
-        except Invalid as error:
-            if error.causes:
-                raise
-            # A refused object has its faults as causes; a failed `test` operation has none.
-            raise Conflict(error.message, code=error.code, reason=error.reason) from error
-
 
 def _in_the_way(found: HostedObject) -> KubeError:
     kind = f"a page of {found.zone_key}" if isinstance(found, PageObject) else f"the snapshot of {found.zone_key}"
     return KubeError(f"HostedZone {found.meta.key} is in the way: it is {kind}")
-
-
-def _version(obj: Mapping[str, Any]) -> str:
-    return str(obj["metadata"]["resourceVersion"])
 
 
 def _manifest(namespace: str, name: str, owner: ZoneUnit, spec: Mapping[str, Any]) -> dict[str, Any]:

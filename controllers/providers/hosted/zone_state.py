@@ -5,21 +5,17 @@ Losing it costs work and patience, never correctness: everything here can be fou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from controllers.ledger.pace import Pace
 from controllers.providers.hosted.content import Content, Hosts, Lines, choose, needs_base
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import ItemCache, Items
 from controllers.providers.hosted.layout import Layout
-from controllers.providers.hosted.pace import Pace
-from controllers.providers.hosted.result import Hold
 
 PUBLISHING_SHARE: Final = 4
 PUBLISHING_PAUSE_S: Final = 0.5
-REPORTING_SHARE: Final = 10
-REPORTING_PAUSE_S: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -47,11 +43,9 @@ class ZoneState:
     items: ItemCache = field(default_factory=ItemCache)
     history: History | None = None
     layout: Layout | None = None
-    held_since: dict[Hold, float] = field(default_factory=dict)
     unnamed_since: dict[str, float] = field(default_factory=dict)
     memo: ContentMemo | None = None
     publishing: Pace = field(default_factory=lambda: Pace(PUBLISHING_SHARE, PUBLISHING_PAUSE_S))
-    reporting: Pace = field(default_factory=lambda: Pace(REPORTING_SHARE, REPORTING_PAUSE_S))
 
     def content(self, parts: tuple[Items, ...], base: Lines, frozen: bool, hosts: Hosts) -> Content:
         """Return the content of the next snapshot, chosen anew only when something that it depends on has changed."""
@@ -59,14 +53,6 @@ class ZoneState:
             content = choose(parts, base, frozen, hosts)
             self.memo = ContentMemo(parts, base, frozen, hosts, needs_base(parts, frozen, hosts), content)
         return self.memo.content
-
-    def released(self, limits_s: Mapping[Hold, float], now: float) -> frozenset[Hold]:
-        """Return the holds that have lasted long enough."""
-        return frozenset(hold for hold, since in self.held_since.items() if now - since >= limits_s[hold])
-
-    def hold(self, held: set[Hold], now: float) -> None:
-        """Note what is held back now."""
-        self.held_since = {hold: self.held_since.get(hold, now) for hold in held}
 
     def forget_publication(self) -> None:
         """Note that nothing is published any more."""

@@ -22,6 +22,7 @@ from controllers.core.admission.installation import validating_webhook_configura
 from controllers.core.admission.server import WebhookConfig
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.registration import hosted
 from kube.access import Access
 from kube.client import Client
 from standalone.apiserver.server import ApiServer
@@ -76,7 +77,7 @@ class World:
         """A manager that does not run yet."""
         certificate = ServingCertificate(self.pair.certificate, self.pair.key)
         webhook = WebhookConfig(certificate, "127.0.0.1", port)
-        return Manager(self.client, ManagerConfig(f"manager-{port}", SYSTEM, HostedConfig(SYSTEM), webhook))
+        return Manager(self.client, ManagerConfig(f"manager-{port}", SYSTEM, (hosted(HostedConfig(SYSTEM)),), webhook))
 
     async def status(self, port: int, path: str) -> int:
         """The HTTP status of a GET, 0 when nobody listens."""

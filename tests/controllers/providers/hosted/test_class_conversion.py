@@ -44,7 +44,7 @@ async def add_version(world: World, to_storage: dict[str, Any]) -> None:
         },
     }
     spec = {"spec": {"versions": [version, older]}}
-    await world.client.patch_merge(PROVIDERS, spec, name=world.config.provider_name)
+    await world.client.patch_merge(PROVIDERS, spec, name=world.config.binding.provider_name)
 
 
 async def test_parameters_are_converted_by_expression(world: World) -> None:

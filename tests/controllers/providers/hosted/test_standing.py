@@ -10,14 +10,13 @@ import pytest
 from controllers.api.condition import ConditionType
 from controllers.api.provider import Provider, parse_provider
 from controllers.api.reason import ZONE_REASONS
-from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.binding import BINDING
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.standing import Course, Standing, judge_zone
 from controllers.providers.hosted.view import Rival, ZoneView
 from tests.controllers.providers.hosted.build import KEY, manifest, unit, zone_class
 from zonemodel.hosted_zone import SOA
 
-CONFIG = HostedConfig(namespace="system")
 OTHER = {"controllerName": "other.example/controller"}
 SOA_VALUES = SOA(mname="ns1.dns.test", rname="hostmaster.example.test").dump()
 
@@ -46,7 +45,7 @@ def deleting(part: int = 0) -> Any:
 
 
 def judged(found: ZoneView) -> Standing:
-    standing = judge_zone(found, CONFIG)
+    standing = judge_zone(found, BINDING)
     for kind, verdict in (
         (ConditionType.ACCEPTED, standing.accepted),
         (ConditionType.PROGRAMMED, standing.programmed),

@@ -35,7 +35,7 @@ async def test_one_serial_never_stands_for_two_contents(world: World) -> None:
         if isinstance(change.new, Manifest):
             seen.add((change.new.spec.serial, change.new.spec.digest))
 
-    world.informers.hosted_zones.subscribe(note)
+    world.own.hosted_zones.subscribe(note)
     for number in range(2, 22):
         await world.edit("zone", [item("www", f"192.0.2.{number}", generation=number)])
     await world.until(lambda: world.is_programmed("zone", "www", generation=21))

@@ -64,7 +64,7 @@ async def test_class_that_cannot_be_followed_is_refused(
 
 
 async def test_class_waits_for_the_provider(world: World) -> None:
-    await world.client.delete(PROVIDERS, name=world.config.provider_name)
+    await world.client.delete(PROVIDERS, name=world.config.binding.provider_name)
     await world.zone_class()
     await world.until(lambda: world.says(accepted(world), "Unknown", "ProviderStorageVersionNotResolved"))
     await world.client.create(PROVIDERS, provider_manifest())
@@ -76,6 +76,6 @@ async def test_storage_version_that_this_controller_does_not_run_is_refused(worl
     (version,) = manifest["spec"]["versions"]
     newer = {**version, "name": "v1"}
     versions = {"spec": {"versions": [{**version, "storage": False}, newer]}}
-    await world.client.patch_merge(PROVIDERS, versions, name=world.config.provider_name)
+    await world.client.patch_merge(PROVIDERS, versions, name=world.config.binding.provider_name)
     await world.zone_class()
     await world.until(lambda: world.says(accepted(world), "False", "InvalidProvider"))

@@ -204,7 +204,7 @@ async def test_quiet_zone_is_not_written_to(world: World) -> None:
     request = {"metadata": {"annotations": {"dns.appthrust.io/reconcile-request": "now"}}}
     await world.client.patch_merge(world.unit_ref, request, namespace=TEAM, name="zone")
     before = await _versions(world)
-    world.provider.zone_units.enqueue(ZONE)
+    world.provider.controllers[1].enqueue(ZONE)
     await world.quiet()
     assert await _versions(world) == before
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from controllers.api.condition import Condition, find_condition
-from controllers.api.crd import custom_resource_definitions
 from controllers.api.group import CORE_FINALIZER, HOSTED_ZONES, NAMESPACES, PROVIDERS, ZONE_CLASSES, ZONE_UNITS
 from controllers.api.provider import parse_provider
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, parse_zone_unit, part_name
 from controllers.core.providercontract.conversion.client import ConversionClient
+from controllers.ledger.surroundings import LedgerInformers, Surroundings
+from controllers.manifests import definitions
 from controllers.providers.hosted.binding import HostedConfig, Patience
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.controller import HostedProvider
-from controllers.providers.hosted.view import HostedInformers, endpoint_slice_informer, hosted_zone_informer
+from controllers.providers.hosted.view import HostedInformers
 from controllers.runtime.recorder import EVENTS, EventRecorder
 from kube.access import Access
 from kube.client import Client
@@ -80,7 +81,7 @@ class World:
         await self._api.start()
         self.client = Client(Access(self._api.url), field_manager="test")
         await self.client.__aenter__()
-        for definition in custom_resource_definitions():
+        for definition in definitions():
             await self.client.create(DEFINITIONS, definition)
         for namespace in (SYSTEM, TEAM):
             await self.namespace(namespace)
@@ -98,18 +99,23 @@ class World:
     async def start_manager(self, name: str = "manager") -> None:
         """Run the controllers with empty memory, as after a restart; a second name gives a second manager."""
         client = self.client
-        self.informers = HostedInformers(
+        self.informers = LedgerInformers(
             providers=Informer(client, PROVIDERS, parse_provider),
             zone_classes=Informer(client, ZONE_CLASSES, parse_zone_class),
             zone_units=Informer(client, ZONE_UNITS, parse_zone_unit),
-            hosted_zones=hosted_zone_informer(client),
-            endpoint_slices=endpoint_slice_informer(client, self.config),
         )
         self.informers.register_indexes()
-        for informer in _all(self.informers):
+        self.own = own = HostedInformers.of(client, self.config, self.informers)
+        informers: tuple[Informer[Any], ...] = (
+            self.informers.providers,
+            self.informers.zone_classes,
+            self.informers.zone_units,
+            *own.all,
+        )
+        for informer in informers:
             informer.subscribe(lambda _: self._changed.set())
-        self._tasks[name] = asyncio.create_task(self._manage(self.informers))
-        for informer in _all(self.informers):
+        self._tasks[name] = asyncio.create_task(self._manage(own, informers))
+        for informer in informers:
             await informer.synced.wait()
 
     async def stop(self, name: str) -> None:
@@ -139,8 +145,11 @@ class World:
             "kind": ZONE_CLASSES.kind,
             "metadata": {"namespace": TEAM, "name": name},
             "spec": {
-                "provider": {"name": self.config.provider_name, "version": self.config.provider_version},
-                "controllerName": self.config.controller_name,
+                "provider": {
+                    "name": self.config.binding.provider_name,
+                    "version": self.config.binding.provider_version,
+                },
+                "controllerName": self.config.binding.controller_name,
                 "parameters": PARAMETERS,
                 **spec,
             },
@@ -163,7 +172,10 @@ class World:
             "kind": ZONE_UNITS.kind,
             "metadata": {"namespace": TEAM, "name": part_name(name, part), "finalizers": [CORE_FINALIZER]},
             "spec": {
-                "provider": {"name": self.config.provider_name, "version": self.config.provider_version},
+                "provider": {
+                    "name": self.config.binding.provider_name,
+                    "version": self.config.binding.provider_version,
+                },
                 "zone": {
                     "ref": {"namespace": TEAM, "name": name},
                     "observedGeneration": generation,
@@ -265,16 +277,17 @@ class World:
             return False
         return True
 
-    async def _manage(self, informers: HostedInformers) -> None:
+    async def _manage(self, own: HostedInformers, informers: Iterable[Informer[Any]]) -> None:
         recorder = EventRecorder(self.client, "hosted")
+        surroundings = Surroundings(self.client, self.informers, recorder)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(recorder.run())
-            for informer in _all(informers):
+            for informer in informers:
                 tasks.create_task(informer.run())
-            for informer in _all(informers):
+            for informer in informers:
                 await informer.synced.wait()
             converter = ConversionClient(LocalResolver())
-            self.provider = HostedProvider(self.client, informers, recorder, self.config, converter=converter)
+            self.provider = HostedProvider(surroundings, own, self.config, converter=converter)
             tasks.create_task(self.provider.conversions.run())
             for controller in self.provider.controllers:
                 tasks.create_task(controller.run())
@@ -286,10 +299,6 @@ class World:
         except KubeError:
             return False
         return True
-
-
-def _all(found: HostedInformers) -> tuple[Informer[Any], ...]:
-    return found.providers, found.zone_classes, found.zone_units, found.hosted_zones, found.endpoint_slices
 
 
 def keys(found: Mapping[tuple[str, str], Any]) -> set[str]:

@@ -10,10 +10,10 @@ from controllers.api.condition import ConditionStatus, find_condition
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, ZoneUnitStatus
+from controllers.ledger.result import Hold, ItemResult, ZoneResult, settle
+from controllers.ledger.status_patch import status_patch
 from controllers.providers.hosted.item import ItemCache
-from controllers.providers.hosted.result import Hold, ItemResult, ZoneResult, settle
 from controllers.providers.hosted.service_level import PENDING, PROGRAMMED, UNAVAILABLE
-from controllers.providers.hosted.status_patch import status_patch
 from standalone.patch.json_patch import json_patch
 from tests.controllers.providers.hosted.build import NOW, unit
 from tests.controllers.providers.hosted.world import item
@@ -28,7 +28,7 @@ CONFLICT = ItemResult(refused(Reason.PROVIDER_CONFLICT, "taken"))
 
 
 def zone_result(programmed: Verdict = PROGRAMMED) -> ZoneResult:
-    return ZoneResult(ACCEPTED, programmed, ("ns1.dns.test",), "zone")
+    return ZoneResult(ACCEPTED, programmed, ("ns1.dns.test",), {"zone": "Z1"}, can_wait=True)
 
 
 class Ledger:
