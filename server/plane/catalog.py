@@ -5,9 +5,8 @@ Owns how compiled zones get there. Never compiles, and never decides what an ans
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from operator import add
-from typing import Final, TypeVar
+from typing import Final
 
 from server import rdtype
 from server._native import Content, Tables
@@ -17,8 +16,6 @@ from server.responder import COMPUTED_TYPES
 from server.zone.compile import Zone
 from server.zone.table import COMPUTED, Answer, Node, ZoneTable
 from zonemodel.name import WireName
-
-Value = TypeVar("Value")
 
 _MOST_PREPARED: Final = 4
 """Zones that were prepared and not served yet; one that is never served must not stay."""
@@ -77,7 +74,7 @@ class NativeCatalog(Catalog):
         super()._put(table)
 
     def _read(self, table: ZoneTable) -> Content:
-        return self.native.prepare(_dict(table.answers), _dict(table.nodes))
+        return self.native.prepare(table.answers.pages, table.nodes.pages)
 
     def _patch(self, table: ZoneTable) -> bool:
         """Hand over what differs from the version that is served, if that is what the table was made from."""
@@ -92,11 +89,6 @@ def _content(table: ZoneTable, name: bytes, types: tuple[int, ...]) -> tuple[Nod
     if node is None:
         return None
     return node, [(type_, table.answers[name + type_.to_bytes(2, "big")]) for type_ in types]
-
-
-def _dict(found: Mapping[bytes, Value]) -> dict[bytes, Value]:
-    """Return a mapping as native code takes it; tables hold dictionaries, which are not copied."""
-    return found if isinstance(found, dict) else dict(found)
 
 
 def _refusal(rejection: Rejection) -> tuple[int, bytes]:

@@ -14,6 +14,7 @@ from server.zone.dependency import Dependencies
 from server.zone.encode import encode_plain, encode_reply, encode_soa
 from server.zone.index import STAR, ZoneIndex, parent, wildcard_of
 from server.zone.lookup import NXDOMAIN, Reply, resolve
+from server.zone.persistent import Edit, Persistent
 from server.zone.proof import Proofs
 from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, Patch, ZoneTable, heads
 from zonemodel.name import WireName
@@ -55,7 +56,8 @@ class Zone:
 
 def compile_zone(index: ZoneIndex) -> Zone:
     """Compile the whole of a zone's content, which `judge` has accepted."""
-    draft = Draft(index, {}, {})
+    names = len(index.children)
+    draft = Draft(index, Persistent[bytes, Answer].sized(names).edit(), Persistent[bytes, Node].sized(names).edit())
     for name in index.children:
         draft.put(name)
     return draft.finish(Dependencies(index.origin))
@@ -66,8 +68,8 @@ class Draft:
     """A table in the making; nothing outside of it changes until `finish`."""
 
     index: ZoneIndex
-    answers: dict[bytes, Answer]
-    nodes: dict[bytes, Node]
+    answers: Edit[bytes, Answer]
+    nodes: Edit[bytes, Node]
     consulted: dict[WireName, frozenset[WireName]] = field(default_factory=dict)
 
     def finish(self, dependencies: Dependencies, patch: Patch | None = None) -> Zone:
@@ -76,7 +78,8 @@ class Draft:
         for name, consulted in self.consulted.items():
             dependencies.replace(name, consulted)
         proofs = Proofs.of(self.index)
-        table = ZoneTable(self.index.origin, self.answers, self.nodes, soa, signed=proofs is not None, patch=patch)
+        answers, nodes = self.answers.finish(), self.nodes.finish()
+        table = ZoneTable(self.index.origin, answers, nodes, soa, signed=proofs is not None, patch=patch)
         return Zone(self.index, table, dependencies, proofs)
 
     def put(self, name: WireName) -> None:

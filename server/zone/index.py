@@ -6,11 +6,12 @@ what they hide (RFC 2181 section 6, RFC 6672 section 2.4). Never builds an answe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Final
 
 from server import rdtype
+from server.zone.persistent import Persistent
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset, ZoneData
 
@@ -52,9 +53,9 @@ class ZoneIndex:
     """
 
     origin: WireName
-    sets: Mapping[WireName, Sets]
-    children: Mapping[WireName, int]
-    barriers: frozenset[WireName]
+    sets: Persistent[WireName, Sets]
+    children: Persistent[WireName, int]
+    barriers: Persistent[WireName, None]
 
     @classmethod
     def of(cls, zone: ZoneData) -> ZoneIndex:
@@ -66,19 +67,17 @@ class ZoneIndex:
         for owner, found in sets.items():
             if _makes_exist(found):
                 _add_name(children, owner)
-        barriers = frozenset(owner for owner, found in sets.items() if _is_barrier(owner, found, zone.origin))
-        return cls(zone.origin, sets, children, barriers)
+        barriers = {owner: None for owner, found in sets.items() if _is_barrier(owner, found, zone.origin)}
+        return cls(zone.origin, Persistent.of(sets), Persistent.of(children), Persistent.of(barriers))
 
     def with_changes(self, changes: Changes) -> ZoneIndex:
         """Return the next version; this one stays as it is."""
-        sets = dict(self.sets)
-        children = dict(self.children)
+        sets, children, barriers = self.sets.edit(), self.children.edit(), self.barriers.edit()
         edited: dict[WireName, dict[int, RRset]] = {owner: dict(self.at(owner)) for owner in changes.owners}
         for owner, type_ in changes.removed:
             edited[owner].pop(type_, None)
         for rrset in changes.put:
             edited[rrset.owner][rrset.rdtype] = rrset
-        barriers = set(self.barriers)
         for owner, found in edited.items():
             if found:
                 sets[owner] = found
@@ -88,8 +87,11 @@ class ZoneIndex:
                 _add_name(children, owner)
             else:
                 _drop_name(children, owner, sets, self.origin)
-            (barriers.add if _is_barrier(owner, found, self.origin) else barriers.discard)(owner)
-        return ZoneIndex(self.origin, sets, children, frozenset(barriers))
+            if _is_barrier(owner, found, self.origin):
+                barriers[owner] = None
+            else:
+                barriers.pop(owner, None)
+        return ZoneIndex(self.origin, sets.finish(), children.finish(), barriers.finish())
 
     def at(self, name: WireName) -> Sets:
         """Return the RRsets of an owner, none when it has none."""
@@ -132,7 +134,7 @@ def _makes_exist(found: Sets) -> bool:
     return not found.keys() <= {rdtype.NSEC3, rdtype.RRSIG} or (bool(found) and rdtype.NSEC3 not in found)
 
 
-def _add_name(children: dict[WireName, int], name: WireName) -> None:
+def _add_name(children: MutableMapping[WireName, int], name: WireName) -> None:
     """Make `name` exist, and so every name between it and the apex, which is in `children` already."""
     if name in children:
         return
@@ -143,7 +145,9 @@ def _add_name(children: dict[WireName, int], name: WireName) -> None:
     children[above] += 1
 
 
-def _drop_name(children: dict[WireName, int], name: WireName, sets: Mapping[WireName, Sets], origin: WireName) -> None:
+def _drop_name(
+    children: MutableMapping[WireName, int], name: WireName, sets: Mapping[WireName, Sets], origin: WireName
+) -> None:
     """End the existence of `name` unless something stands below it, and of the names above that existed for it alone."""
     while children.get(name) == 0 and not _makes_exist(sets.get(name, NO_SETS)) and name != origin:
         del children[name]

@@ -28,7 +28,7 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     step = Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
     if len(touched) * 2 > len(index.children):
         return replace(compile_zone(index), step=step)
-    draft = Draft(index, dict(zone.table.answers), dict(zone.table.nodes))
+    draft = Draft(index, zone.table.answers.edit(), zone.table.nodes.edit())
     for name in touched:
         draft.drop(name, zone.index)
         if index.exists(name):
@@ -70,7 +70,8 @@ def _scopes(before: ZoneIndex, after: ZoneIndex, owner: WireName) -> Iterator[Wi
 
 def _names_under(owner: WireName, before: ZoneIndex, after: ZoneIndex) -> Iterator[WireName]:
     for index in (before, after):
-        yield from (name for name in index.children if is_within(name, owner))
+        if index.children.get(owner):
+            yield from (name for name in index.children if is_within(name, owner))
 
 
 def _types_by_owner(changes: Changes) -> dict[WireName, set[int]]:

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Final
 
 from server.rdtype import no_counts
+from server.zone.persistent import Persistent
 from zonemodel.name import WireName
 
 AUTHORITATIVE: Final = 0x0400
@@ -111,8 +112,8 @@ class ZoneTable:
     """
 
     apex: WireName
-    answers: Mapping[bytes, Answer]
-    nodes: Mapping[bytes, Node]
+    answers: Persistent[bytes, Answer]
+    nodes: Persistent[bytes, Node]
     soa: Answer
     signed: bool = False
     asked: list[int] = field(default_factory=no_counts, compare=False)
@@ -125,4 +126,5 @@ _SERVFAIL: Final = Answer(heads(2, 0, 0, 0), b"")
 
 def withheld_table(apex: WireName) -> ZoneTable:
     """Return the table of a zone that answers SERVFAIL to everything."""
-    return ZoneTable(apex, {}, {apex: Node(_SERVFAIL, Cover(b"", _SERVFAIL))}, _SERVFAIL)
+    nodes = Persistent[bytes, Node].of({apex: Node(_SERVFAIL, Cover(b"", _SERVFAIL))})
+    return ZoneTable(apex, Persistent[bytes, Answer].of({}), nodes, _SERVFAIL)

@@ -205,7 +205,7 @@ def test_old_versions_are_let_go() -> None:
     before_kb = _resident_kb()
     for number in range(1_000_000):
         table = zones[number % 2].table
-        content = both.native.native.prepare(dict(table.answers), dict(table.nodes))
+        content = both.native.native.prepare(table.answers.pages, table.nodes.pages)
         both.native.native.put(table.apex, number, content, table.soa, table.signed)
     assert both.native.native.collect() <= 1
     assert _resident_kb() - before_kb < 20_000

@@ -95,8 +95,13 @@ impl Tables {
     }
 
     /// Reads the content of a zone. Other Python threads get their turn meanwhile, and may call anything here.
-    fn prepare(&self, py: Python<'_>, answers: &Bound<'_, PyDict>, nodes: &Bound<'_, PyDict>) -> PyResult<Content> {
-        Ok(Content(Reader::new(self.computed.clone_ref(py)).nodes(answers, nodes)?))
+    fn prepare(
+        &self,
+        py: Python<'_>,
+        answers: Vec<Bound<'_, PyDict>>,
+        nodes: Vec<Bound<'_, PyDict>>,
+    ) -> PyResult<Content> {
+        Ok(Content(Reader::new(self.computed.clone_ref(py)).nodes(&answers, &nodes)?))
     }
 
     /// Serves a version of a zone from here on.

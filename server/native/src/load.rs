@@ -43,24 +43,25 @@ impl Reader {
         Reader { computed, none: Arc::new(none), shared: HashMap::new() }
     }
 
-    pub fn nodes(&mut self, answers: &Bound<'_, PyDict>, nodes: &Bound<'_, PyDict>) -> PyResult<Map<Node>> {
-        let py = answers.py();
-        let mut found = Vec::with_capacity(answers.len());
-        for (number, (key, value)) in answers.iter().enumerate() {
+    pub fn nodes(&mut self, answers: &[Bound<'_, PyDict>], nodes: &[Bound<'_, PyDict>]) -> PyResult<Map<Node>> {
+        let Some(py) = nodes.first().map(Bound::py) else { return Ok(Map::with_room_for(0)) };
+        let names = nodes.iter().map(|page| page.len()).sum();
+        let mut found = Vec::with_capacity(names);
+        for (number, (key, value)) in answers.iter().flatten().enumerate() {
             if number % TURN == 0 {
                 py.detach(thread::yield_now);
             }
             found.push((key.downcast_into::<PyBytes>()?, self.answer(&value)?));
         }
-        let mut by_name: HashMap<&[u8], Vec<(u16, Arc<Answer>)>> = HashMap::with_capacity(nodes.len());
+        let mut by_name: HashMap<&[u8], Vec<(u16, Arc<Answer>)>> = HashMap::with_capacity(names);
         for (key, answer) in &found {
             let Some((name, [high, low])) = key.as_bytes().split_last_chunk::<2>() else {
                 return Err(PyValueError::new_err("an answer's key is shorter than a type"));
             };
             by_name.entry(name).or_default().push((u16::from_be_bytes([*high, *low]), Arc::clone(answer)));
         }
-        let mut map = Map::with_room_for(nodes.len());
-        for (number, (name, node)) in nodes.iter().enumerate() {
+        let mut map = Map::with_room_for(names);
+        for (number, (name, node)) in nodes.iter().flatten().enumerate() {
             if number % TURN == 0 {
                 py.detach(thread::yield_now);
             }
