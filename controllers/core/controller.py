@@ -16,6 +16,8 @@ from controllers.api.condition import Condition, ConditionStatus, changed_condit
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, RecordWithdrawal
+from controllers.api.record_withdrawal_waiver import RecordWithdrawalWaiver
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
@@ -37,6 +39,10 @@ from controllers.core.providercontract.contract import Contracts
 from controllers.core.providercontract.conversion.client import ConversionClient
 from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
 from controllers.core.question import questions
+from controllers.core.withdrawal.informer import claim_key_of
+from controllers.core.withdrawal.informer import zone_key_of as zone_key_of_withdrawal
+from controllers.core.withdrawal.projector import changed_withdrawals, write_status_of
+from controllers.core.withdrawal.reconciler import WaiverReconciler
 from controllers.core.zone_rule import judge_surroundings
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
@@ -52,6 +58,8 @@ PROVISIONAL_AFTER_S: Final = 1.0
 SETTLE_S: Final = 2.0
 SLICE_S: Final = 0.02
 T = TypeVar("T")
+
+Claim = Zone | RecordSet | RecordWithdrawal
 
 
 class Composer:
@@ -70,6 +78,7 @@ class Composer:
         wall_clock: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._client = client
         self._informers = informers
         self._recorder = recorder
         self._wall_clock = wall_clock
@@ -82,12 +91,21 @@ class Composer:
         self._collection = Collection(clock)
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
         self.conversions = ConversionDesk(converter or ConversionClient(), self.controller.enqueue)
+        followed = informers.withdrawals
+        self._waivers = WaiverReconciler(client, followed, recorder, wall_clock) if followed is not None else None
         self._events = EventMap()
         self._subscribe()
 
     def close(self) -> None:
         """Stop following the caches."""
         self._events.close()
+        if self._waivers is not None:
+            self._waivers.close()
+
+    @property
+    def controllers(self) -> tuple[Controller[ObjectKey], ...]:
+        """Everything of core that runs while the manager leads."""
+        return (self.controller,) if self._waivers is None else (self.controller, self._waivers.controller)
 
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Bring one zone's ledger and statuses to what its claims say."""
@@ -157,7 +175,7 @@ class Composer:
 
     def _projections(
         self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory
-    ) -> Iterator[tuple[ResourceRef, Zone | RecordSet, Projected]]:
+    ) -> Iterator[tuple[ResourceRef, Claim, Projected]]:
         """Yield the statuses that differ from what the claims carry."""
         now = time_text(self._wall_clock())
         ledger = composition.ledger
@@ -165,9 +183,20 @@ class Composer:
             deleting = inputs.zone.meta.deleting
             remaining = [claim.key for claim in inputs.record_sets if deleting and claim.key in ledger.items]
             hold = composition.step.hold if composition.step is not None else None
-            projected = project_zone(inputs.zone, composition.zone_verdict, inputs.units, remaining, now, hold=hold)
+            withdrawals = [claim.key for claim in inputs.withdrawals if deleting]
+            projected = project_zone(
+                inputs.zone,
+                composition.zone_verdict,
+                inputs.units,
+                remaining,
+                now,
+                hold=hold,
+                withdrawals=withdrawals,
+            )
             if projected.status != inputs.zone.status:
                 yield ZONES, inputs.zone, projected
+        for withdrawal, projected in changed_withdrawals(inputs, composition.inventory, now):
+            yield RECORD_WITHDRAWALS, withdrawal, projected
         for claim in inputs.record_sets:
             verdict = composition.record_verdicts.get(claim.key)
             if verdict is None:
@@ -183,12 +212,13 @@ class Composer:
             else:
                 memory.settle(claim.key, ground)
 
-    async def _write_status(
-        self, ref: ResourceRef, claim: Zone | RecordSet, projected: Projected, zone: ObjectKey
-    ) -> None:
-        await self._writer.write_status(ref, claim.key, projected.status)
+    async def _write_status(self, ref: ResourceRef, claim: Claim, projected: Projected, zone: ObjectKey) -> None:
+        if ref is RECORD_WITHDRAWALS:
+            await write_status_of(self._client, ref, claim.meta, projected.status)
+        else:
+            await self._writer.write_status(ref, claim.key, projected.status)
         about = ObjectReference.of(ref, claim.meta)
-        related = _zone_reference(zone) if ref is RECORD_SETS else None
+        related = _zone_reference(zone) if ref is not ZONES else None
         for condition in changed_conditions(claim.status.conditions, projected.status.conditions):
             self._recorder.event(about, _event_type(condition), condition.reason, headline(condition), related)
 
@@ -200,12 +230,23 @@ class Composer:
         events.follow(informers.zone_classes, self._keys_for_zone_class, self.controller)
         events.follow(informers.providers, self._keys_for_provider, self.controller)
         events.follow(informers.namespaces, self._keys_for_namespace, self.controller)
+        if informers.withdrawals is not None:
+            events.follow(informers.withdrawals.claims, keys_for_withdrawal, self.controller)
+            events.follow(informers.withdrawals.waivers, self._keys_for_waiver, self.controller)
 
     def _keys_for_zone_class(self, change: Change[ZoneClass]) -> Iterator[ObjectKey]:
         yield from self._informers.zones.keys_by_index(CLASS_INDEX, change.key)
 
     def _keys_for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
         yield from self._informers.zones.keys_by_index(PROVIDER_INDEX, change.key.name)
+
+    def _keys_for_waiver(self, change: Change[RecordWithdrawalWaiver]) -> Iterator[ObjectKey]:
+        """The zones of the withdrawals that the waiver names; a change of its status concerns none."""
+        followed = self._informers.withdrawals
+        if followed is None or (change.old and change.new and change.old.meta.generation == change.new.meta.generation):
+            return
+        claims = [followed.claims.get(claim_key_of(waiver)) for waiver in _sides(change)]
+        yield from {zone_key_of_withdrawal(claim) for claim in claims if claim is not None}
 
     def _keys_for_namespace(self, change: Change[ObjectMeta]) -> Iterator[ObjectKey]:
         old, new = change.old, change.new
@@ -216,6 +257,9 @@ class Composer:
         yield from {
             zone_key_of(claim) for key, claim in self._informers.record_sets.items() if key.namespace == namespace
         }
+        if (followed := self._informers.withdrawals) is not None:
+            claims = (claim for key, claim in followed.claims.items() if key.namespace == namespace)
+            yield from {zone_key_of_withdrawal(claim) for claim in claims}
 
 
 def keys_for_zone(change: Change[Zone]) -> Iterator[ObjectKey]:
@@ -226,6 +270,11 @@ def keys_for_zone(change: Change[Zone]) -> Iterator[ObjectKey]:
 def keys_for_record_set(change: Change[RecordSet]) -> Iterator[ObjectKey]:
     """The zones that the claim names, before and after the change."""
     yield from {zone_key_of(claim) for claim in _sides(change)}
+
+
+def keys_for_withdrawal(change: Change[RecordWithdrawal]) -> Iterator[ObjectKey]:
+    """The zones that the withdrawal names, before and after the change."""
+    yield from {zone_key_of_withdrawal(claim) for claim in _sides(change)}
 
 
 def keys_for_zone_unit(change: Change[ZoneUnit]) -> Iterator[ObjectKey]:

@@ -13,6 +13,7 @@ from typing import Final
 from controllers.api.condition import Condition, ConditionStatus, ConditionType, find_condition, merge_conditions
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet, RecordSetStatus, RecordSetZoneStatus
+from controllers.api.record_withdrawal import RecordWithdrawalStatus
 from controllers.api.reference import FullRef
 from controllers.api.verdict import Verdict, waiting
 from controllers.api.zone import ProviderData, Zone, ZoneStatus
@@ -27,7 +28,7 @@ NAMED_CLAIMS: Final = 5
 class Projected:
     """A claim's next status; `provisional` while it says that something is not known yet, which mostly passes in a moment."""
 
-    status: ZoneStatus | RecordSetStatus
+    status: ZoneStatus | RecordSetStatus | RecordWithdrawalStatus
     provisional: bool
 
 
@@ -82,8 +83,9 @@ def project_zone(
     now: str,
     *,
     hold: Verdict | None = None,
+    withdrawals: Iterable[ObjectKey] = (),
 ) -> Projected:
-    """Return the next status of a Zone; `remaining` are the claims that its deletion waits for.
+    """Return the next status of a Zone; `remaining` and `withdrawals` are the claims that its deletion waits for.
 
     `hold` is what the change guard says of a step that it holds.
     """
@@ -97,7 +99,7 @@ def project_zone(
     if verdict is not None:
         wanted.append(_accepted(verdict, results, generation))
     if zone.meta.deleting:
-        wanted.append(_leaving(zone, remaining, results))
+        wanted.append(_leaving(zone, remaining, withdrawals, results))
     elif hold is not None:
         wanted.append(_condition(ConditionType.PROGRAMMED, hold, generation))
     elif unit is not None or (verdict is not None and verdict.accepted):
@@ -125,19 +127,31 @@ def _carried(results: Iterable[Condition], kind: ConditionType, generation: int)
     return found.model_copy(update={"observed_generation": generation})
 
 
-def _leaving(zone: Zone, remaining: Iterable[ObjectKey], results: Iterable[Condition]) -> Condition:
-    keys = sorted(remaining)
-    if not keys:
+def _leaving(
+    zone: Zone, remaining: Iterable[ObjectKey], withdrawals: Iterable[ObjectKey], results: Iterable[Condition]
+) -> Condition:
+    waits = [
+        f"{len(keys)} {kind} to be {how}: {_named(keys)}"
+        for keys, kind, how in (
+            (sorted(remaining), "RecordSets", "deleted"),
+            (sorted(withdrawals), "RecordWithdrawals", "archived, which is to be deleted by a person"),
+        )
+        if keys
+    ]
+    if not waits:
         found = find_condition(results, ConditionType.PROGRAMMED)
         if found is not None and found.status is ConditionStatus.FALSE:
             return found.model_copy(update={"observed_generation": zone.meta.generation})
         message = "Waiting for the provider to clean up."
     else:
-        named = ", ".join(str(key) for key in keys[:NAMED_CLAIMS])
-        more = f" and {len(keys) - NAMED_CLAIMS} more" if len(keys) > NAMED_CLAIMS else ""
-        message = f"Waiting for {len(keys)} RecordSets to be deleted: {named}{more}."
+        message = f"Waiting for {'; and for '.join(waits)}."
     verdict = Verdict(ConditionStatus.FALSE, Reason.PROVIDER_CHANGE_PENDING, message)
     return _condition(ConditionType.PROGRAMMED, verdict, zone.meta.generation)
+
+
+def _named(keys: Sequence[ObjectKey]) -> str:
+    more = f" and {len(keys) - NAMED_CLAIMS} more" if len(keys) > NAMED_CLAIMS else ""
+    return ", ".join(str(key) for key in keys[:NAMED_CLAIMS]) + more
 
 
 def _condition(kind: ConditionType, verdict: Verdict, generation: int) -> Condition:

@@ -19,7 +19,6 @@ from controllers.api.zone import ProviderData
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.withdrawal.rule import Acceptance
-from kube.object import ObjectKey
 
 NOTHING_CURRENT: Final = "No current identity-bound withdrawal observation is available."
 
@@ -89,6 +88,10 @@ def _claim_is_the_same(ground: Ground, result: UnitWithdrawalStatus) -> bool:
     return (result.claim_uid, result.claim_generation) == (meta.uid, meta.generation)
 
 
+def _waiver_is_the_same(ground: Ground, result: UnitWithdrawalStatus) -> bool:
+    return ground.item is not None and result.waiver == ground.item.waiver
+
+
 def _class_is_the_same(ground: Ground, result: UnitWithdrawalStatus) -> bool:
     return ground.zone_class is not None and result.zone_class == class_binding(ground.zone_class)
 
@@ -101,7 +104,7 @@ def _conditions_are_current(ground: Ground, result: UnitWithdrawalStatus) -> boo
 
 
 def _override_is_the_composed_one(ground: Ground, result: UnitWithdrawalStatus) -> bool:
-    """An override needs the waiver that is composed now, and the provider's word that it took exactly that one."""
+    """An override needs a waiver, which the fence before has compared, and the provider's word that it took it."""
     ready = find_condition(result.conditions, WithdrawalCondition.READY)
     if ready is None or ready.reason != WithdrawalReason.OPERATOR_AUTHORIZED_RELEASE:
         return True
@@ -109,7 +112,6 @@ def _override_is_the_composed_one(ground: Ground, result: UnitWithdrawalStatus) 
     override = find_condition(result.conditions, WithdrawalCondition.OVERRIDE_ACCEPTED)
     return (
         waiver is not None
-        and result.waiver == waiver
         and override is not None
         and override.status is ConditionStatus.TRUE
         and override.reason == WithdrawalReason.OPERATOR_AUTHORIZED_RELEASE
@@ -121,6 +123,7 @@ FENCES: Final[tuple[Fence, ...]] = (
     _unit_is_seen,
     _item_is_the_wanted_one,
     _claim_is_the_same,
+    _waiver_is_the_same,
     _class_is_the_same,
     _conditions_are_current,
     _override_is_the_composed_one,
@@ -153,8 +156,3 @@ def _nothing_observed(generation: int) -> list[Condition]:
             (WithdrawalCondition.READY, ConditionStatus.FALSE),
         )
     ]
-
-
-def names_of(claims: tuple[RecordWithdrawal, ...]) -> list[ObjectKey]:
-    """Return the keys of claims, sorted."""
-    return sorted(claim.key for claim in claims)
