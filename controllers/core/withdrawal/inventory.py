@@ -12,6 +12,7 @@ from typing import Final
 
 from controllers.api.record_withdrawal import RecordWithdrawal, address_type
 from controllers.api.record_withdrawal_item import WITHDRAWAL_LIMIT, AddressType, UnitWithdrawal
+from controllers.api.zone import Zone
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec
 from controllers.core.inputs import ZoneInputs
 from controllers.core.withdrawal.rule import Acceptance, invalid, judge_shape, judge_withdrawal, too_many
@@ -39,7 +40,7 @@ def take_inventory(inputs: ZoneInputs, tomorrow: ZoneUnitSpec | None) -> Invento
     if inputs.zone is None:
         return Inventory({claim.key: invalid(f"Zone {inputs.key} does not exist.") for claim in claims})
     if tomorrow is None or (main is not None and main.deleting):
-        return Inventory({claim.key: _without_ledger(inputs) for claim in claims})
+        return Inventory({claim.key: _without_ledger(claim, inputs.zone, inputs) for claim in claims})
     before = {item.key: item for item in main.spec.withdrawals} if main is not None else {}
     if len(claims) > WITHDRAWAL_LIMIT:
         return _refuse_all(claims, before)
@@ -50,8 +51,10 @@ def _main(inputs: ZoneInputs) -> ZoneUnit | None:
     return next((unit for unit in inputs.units if unit.spec.part == 0), None)
 
 
-def _without_ledger(inputs: ZoneInputs) -> Acceptance:
-    return invalid(f"Zone {inputs.key} has no ledger that the claim could stand in.")
+def _without_ledger(claim: RecordWithdrawal, zone: Zone, inputs: ZoneInputs) -> Acceptance:
+    shape = judge_shape(claim)
+    judged = judge_withdrawal(claim, zone, inputs) if shape.accepted else shape
+    return invalid(f"Zone {inputs.key} has no ledger that the claim could stand in.") if judged.accepted else judged
 
 
 def _refuse_all(claims: list[RecordWithdrawal], before: Mapping[ObjectKey, UnitWithdrawal]) -> Inventory:

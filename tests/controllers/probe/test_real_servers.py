@@ -47,7 +47,7 @@ async def test_answers_are_told_apart(kind: str, tmp_path: Path) -> None:
             return await ask(peer.address, name, rtype)
 
         www = await told("www.shop.test", "A")
-        assert (www.outcome, www.values, www.ttl_s) == (Outcome.DATA, {"192.0.2.1", "192.0.2.2"}, 300)
+        assert www == Answer(Outcome.DATA, "NOERROR", frozenset({"192.0.2.1", "192.0.2.2"}), 300)
         assert (await told("www.shop.test", "AAAA")).outcome is Outcome.NO_DATA
         assert (await told("nothing.shop.test", "A")).outcome is Outcome.NO_NAME
         alias = await told("alias.shop.test", "A")
@@ -58,7 +58,8 @@ async def test_answers_are_told_apart(kind: str, tmp_path: Path) -> None:
         assert (await told("alias.shop.test", "CNAME")).values == {"www.shop.test"}
         assert (await told("qwertyuiop.app.shop.test", "A")).values == {"192.0.2.7"}
         child = await told("child.shop.test", "NS")
-        assert (child.outcome, child.values) == (Outcome.DATA, {"ns.child.shop.test"})
+        assert child.outcome is Outcome.DATA
+        assert child.values == {"ns.child.shop.test"}
         below = await told("host.child.shop.test", "A")
         assert (below.outcome, below.cut) == (Outcome.REFERRAL, "child.shop.test")
         assert (await told("mail.shop.test", "MX")).values == {"10 mx1.shop.test"}
