@@ -1,0 +1,219 @@
+"""The one place where Cloudflare's API is called: one method for each request that the provider makes, through Cloudflare's SDK.
+
+Owns the translation of foreign exceptions and answers into our own values and errors, and taking turns. Retries nothing, keeps
+nothing, and shows the token to nobody. The SDK is asked for raw answers, since it takes a success without a result for an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import cloudflare
+import httpx
+from cloudflare import AsyncCloudflare
+
+from controllers.providers.cloudflare.batch import Change
+from controllers.providers.cloudflare.binding import ApiAddress
+from controllers.providers.cloudflare.envelope import faults_of, parse, read_object, read_page, read_result
+from controllers.providers.cloudflare.failure import (
+    BadAnswerError,
+    CloudflareError,
+    NotFoundError,
+    ThrottledError,
+    UnavailableError,
+    classify,
+)
+from controllers.providers.cloudflare.pace import Pace
+from controllers.providers.cloudflare.record import CloudflareRecord, parse_records
+from controllers.providers.cloudflare.zone_fact import (
+    FULL,
+    AccountFact,
+    TokenFact,
+    ZoneFact,
+    parse_account,
+    parse_token,
+    parse_zone,
+)
+
+TIMEOUT_S: Final = 30.0
+CONNECT_TIMEOUT_S: Final = 10.0
+ZONES_PER_PAGE: Final = 50
+PAGES_AT_MOST: Final = 1000
+
+RawCall = Callable[[int], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordListing:
+    """All records of a zone as of `at`, by the clock of the API."""
+
+    records: tuple[CloudflareRecord, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneListing:
+    """The zones of a name as of `at`, by the clock of the API."""
+
+    zones: tuple[ZoneFact, ...]
+    at: datetime
+
+
+class CloudflareClient:
+    """Calls the API with one token. Every method raises CloudflareError; close it when it is no longer needed."""
+
+    def __init__(self, token: str, address: ApiAddress, pace: Pace) -> None:
+        timeout = httpx.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
+        self._sdk = AsyncCloudflare(api_token=token, base_url=address.url, max_retries=0, timeout=timeout)
+        # The SDK would add credentials that it finds in the environment, which are nobody's here.
+        self._sdk.api_key = self._sdk.api_email = self._sdk.user_service_key = None
+        self._per_page = address.records_per_page
+        self.pace = pace
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._sdk.close()
+
+    async def verify_token(self) -> TokenFact:
+        """Return what the API says of the token (`GET /user/tokens/verify`)."""
+        answer = await self._call(self._sdk.user.tokens.with_raw_response.verify, authenticating=True)
+        return parse_token(read_object(_body(answer), answer.status_code, authenticating=True))
+
+    async def accounts(self) -> tuple[AccountFact, ...]:
+        """Return the accounts that the token sees (`GET /accounts`)."""
+        found, _ = await self._pages(
+            lambda page: self._sdk.accounts.with_raw_response.list(page=page, per_page=ZONES_PER_PAGE)
+        )
+        return tuple(parse_account(each) for each in found)
+
+    async def zone(self, zone_id: str) -> ZoneFact:
+        """Return a zone. Raises NotFoundError."""
+        answer = await self._call(lambda: self._sdk.zones.with_raw_response.get(zone_id=zone_id))
+        zone = parse_zone(read_object(_body(answer), answer.status_code))
+        if zone.id != zone_id:
+            raise BadAnswerError("Cloudflare API gave another zone than the one that was asked for")
+        return zone
+
+    async def zones_named(self, name: str, account_id: str) -> ZoneListing:
+        """Return the account's zones of a name."""
+        found, at = await self._pages(
+            lambda page: self._sdk.zones.with_raw_response.list(
+                name=name, account={"id": account_id}, page=page, per_page=ZONES_PER_PAGE
+            )
+        )
+        zones = (parse_zone(each) for each in found)
+        return ZoneListing(tuple(zone for zone in zones if (zone.name, zone.account_id) == (name, account_id)), at)
+
+    async def create_zone(self, name: str, account_id: str) -> ZoneFact:
+        """Create a full zone, without importing records. Raises AlreadyExistsError."""
+        answer = await self._call(
+            lambda: self._sdk.zones.with_raw_response.create(account={"id": account_id}, name=name, type=FULL)
+        )
+        return parse_zone(read_object(_body(answer), answer.status_code))
+
+    async def delete_zone(self, zone_id: str) -> None:
+        """Delete a zone; one that is gone already is as good."""
+        try:
+            answer = await self._call(lambda: self._sdk.zones.with_raw_response.delete(zone_id=zone_id))
+            read_result(_body(answer), answer.status_code)
+        except NotFoundError:
+            return
+
+    async def records(self, zone_id: str) -> RecordListing:
+        """Return all records of a zone; a listing that is not whole, or changes from page to page, is UnavailableError."""
+        found, at = await self._pages(
+            lambda page: self._sdk.dns.records.with_raw_response.list(
+                zone_id=zone_id, page=page, per_page=self._per_page
+            )
+        )
+        return RecordListing(parse_records(found), at)
+
+    async def batch(self, zone_id: str, change: Change) -> tuple[CloudflareRecord, ...]:
+        """Apply a change as a whole; returns the records that it has posted, in their order. Raises BadAnswerError."""
+        body: dict[str, Any] = {}
+        if change.deletes:
+            body["deletes"] = [{"id": each} for each in change.deletes]
+        if change.patches:
+            body["patches"] = [{"id": each, **fields} for each, fields in change.patches]
+        if change.posts:
+            body["posts"] = list(change.posts)
+        answer = await self._call(lambda: self._sdk.dns.records.with_raw_response.batch(zone_id=zone_id, **body))
+        result = read_object(_body(answer), answer.status_code)
+        posted = parse_records(result.get("posts") or ())
+        if len(posted) != len(change.posts):
+            raise BadAnswerError("Cloudflare API did not name the records of a batch")
+        return posted
+
+    async def _pages(self, fetch: RawCall) -> tuple[list[Any], datetime]:
+        """Return the items of all pages, and when the first one was given. All or nothing."""
+        found: list[Any] = []
+        total, at, number = 0, datetime.now(UTC), 0
+        while number < PAGES_AT_MOST:
+            number += 1
+            answer = await self._call(lambda number=number: fetch(number))  # type: ignore[misc] # a default is typed by no lambda
+            page = read_page(_body(answer), answer.status_code)
+            if number == 1:
+                total, at = page.total_count, _date(answer, at)
+            found += page.items
+            if page.total_count != total or len(found) > total or (not page.items and len(found) < total):
+                raise BadAnswerError("Cloudflare API gave pages that do not fit together")
+            if len(found) == total:
+                return found, at
+        raise BadAnswerError(f"Cloudflare API gave more than {PAGES_AT_MOST} pages")
+
+    async def _call(self, request: Callable[[], Awaitable[Any]], *, authenticating: bool = False) -> Any:
+        await self.pace.take_turn()
+        try:
+            with _translated(authenticating):
+                return await request()
+        except ThrottledError as error:
+            error.retry_after_s = self.pace.pause(error.retry_after_s)
+            raise
+
+
+def _body(answer: Any) -> bytes:
+    content: bytes = answer.http_response.content
+    return content
+
+
+def _date(answer: Any, default: datetime) -> datetime:
+    try:
+        return parsedate_to_datetime(answer.headers.get("date", ""))
+    except ValueError:
+        return default
+
+
+@contextmanager
+def _translated(authenticating: bool) -> Iterator[None]:
+    """Raise what the SDK and its transport raise as errors of ours, without their texts."""
+    try:
+        yield
+    except cloudflare.APIStatusError as error:
+        raise _status_error(error, authenticating) from None
+    except (cloudflare.CloudflareError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        raise UnavailableError(f"Cloudflare API cannot be reached: {type(error).__name__}") from None
+    except UnicodeEncodeError:
+        raise UnavailableError("the access token cannot stand in a header") from None
+
+
+def _status_error(error: cloudflare.APIStatusError, authenticating: bool) -> CloudflareError:
+    response = error.response
+    envelope = parse(response.content)
+    faults = faults_of(envelope) if envelope is not None else []
+    return classify(response.status_code, faults, _retry_after_s(response.headers), authenticating=authenticating)
+
+
+def _retry_after_s(headers: httpx.Headers) -> float:
+    """Return what Retry-After asks for, in either of its forms (RFC 9110 section 10.2.3)."""
+    text = headers.get("retry-after", "")
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except ValueError:
+        return 0.0
