@@ -86,13 +86,22 @@ def parse_marker(value: str) -> Marker | UnclearMarker | None:
 
 
 def write_marker(marker: Marker) -> str:
-    """Return the text of a marker; raises FormatError for metadata that it cannot carry."""
+    """Return the text of a marker; raises FormatError for what it cannot carry."""
+    try:
+        return _write(marker)
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"found half of a surrogate pair in the record or the metadata of {marker.owner!r}"
+        ) from error
+
+
+def _write(marker: Marker) -> str:
     fields = {"record-version": _VERSION, **_member_fields(marker.member)}
     for key, text in marker.metadata:
         if key in _RESERVED or not key or set(key) & set(",=") or "," in text:
             message = f"found the metadata {quoted(key)}={quoted(text)}"
             raise FormatError(f"{message}, allowed are names of one's own without , and =, and values without ,")
-        fields[key] = text
+        fields[key] = text.encode().decode()
     owner = check_owner(marker.owner)
     head = [_HERITAGE, f"instance={owner}"] if owner else [_HERITAGE]
     return ",".join([*head, *(f"{key}={text}" for key, text in sorted(fields.items()))])
