@@ -21,6 +21,7 @@ How a provider is written on it:
 - The reconciler of zones: `gather_ledger` (`ledger.view`) and `stage_of` (`ledger.standing`) say whether there is something to do;
   `judge_class_of` gives the Zone's Accepted verdict and the parameters. Before anything is created: `Reporter.hold`, and `Reporter.note`
   for an intent that must outlive a crash. After observing: one `ZoneResult` and an `ItemResult` for each item go to `Reporter.report`.
-  In the end: `Reporter.let_go` when the deleting ledger is cleaned up, `Reporter.release_spent` for parts that became empty.
+  `Reporter.look_again` says when the zone is due again. In the end: `Reporter.let_go` when the deleting ledger is cleaned up, and
+  `Reporter.release_spent` for parts that became empty.
 - Looking again at a zone may be caused by the provider's own status write, so requests to a service are paced by the reconciler.
 """

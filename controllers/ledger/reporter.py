@@ -29,6 +29,7 @@ from controllers.ledger.pace import Pace
 from controllers.ledger.result import Facts, Hold, Item, ItemResult, ZoneResult, condition, settle
 from controllers.ledger.status_patch import status_patch
 from controllers.ledger.writer import UnitWriter
+from controllers.runtime.controller import Requeue
 from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventType
 from kube.errors import TooLarge
@@ -76,12 +77,12 @@ class Reporter:
         """Return how long the next report has to wait, 0 when it may be made now: large ledgers are not written all the time."""
         return self._memory(zone).pace.wait_s(self._context.now())
 
-    def due_s(self, zone: ObjectKey) -> Iterator[float]:
-        """Yield the waiting times after which something that is held back has to be looked at again."""
-        now, memory = self._context.now(), self._memory(zone)
-        pause_s = memory.pace.wait_s(now)
-        for hold, since in memory.held_since.items():
-            yield max(since + self._limits_s[hold] - now, pause_s, SHORTEST_S)
+    def look_again(self, zone: ObjectKey, resync_s: float, *waits_s: float | None) -> Requeue:
+        """Return when a zone has to be looked at again: for what is held back, for the provider's own waits, at the latest for resync.
+
+        Of `waits_s` those that are None or 0 do not count. It is what `reconcile` returns after a report.
+        """
+        return Requeue(min((resync_s, *(wait_s for wait_s in waits_s if wait_s), *self._due_s(zone))))
 
     def forget_zone(self, zone: ObjectKey) -> None:
         """Drop what is remembered of a zone that is gone or not ours."""
@@ -149,6 +150,12 @@ class Reporter:
                     await self._write(part, old, gone, operations)
             if PROVIDER_FINALIZER in part.meta.finalizers:
                 await self._writer.release(part)
+
+    def _due_s(self, zone: ObjectKey) -> Iterator[float]:
+        now, memory = self._context.now(), self._memory(zone)
+        pause_s = memory.pace.wait_s(now)
+        for hold, since in memory.held_since.items():
+            yield max(since + self._limits_s[hold] - now, pause_s, SHORTEST_S)
 
     def _memory(self, zone: ObjectKey) -> _Memory:
         return self._memories.setdefault(zone, _Memory())

@@ -7,7 +7,6 @@ reported deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from controllers.api.group import HOSTED_ZONES, ZONE_UNITS
@@ -97,8 +96,10 @@ class ZoneUnitReconciler:
         )
         await self._reporter.release_spent(view.parts)
         history.compact(level.reached, view.pages)
-        waits_s = (publication.wait_s, report_after_s, page_due_s)
-        return Requeue(min(self._due_s(view.key, publication, waits_s)))
+        # Work left undone is come back to whatever the clock says by now: nothing else remembers it.
+        refusal_s = self._patience.refusal_s if publication.obstacle is not None else None
+        waits_s = (publication.wait_s, report_after_s, page_due_s, refusal_s)
+        return self._reporter.look_again(view.key, self._patience.resync_s, *waits_s)
 
     async def _published(
         self, view: ZoneView, main: ZoneUnit, standing: Standing, state: ZoneState, items: tuple[Items, ...]
@@ -126,17 +127,6 @@ class ZoneUnitReconciler:
     def _announce(self, part: ZoneUnit, reason: str, message: str) -> None:
         about, related = ObjectReference.of(ZONE_UNITS, part.meta), _hosted_zone(part.spec.zone.ref.key)
         self._context.recorder.event(about, EventType.NORMAL, reason, message, related)
-
-    def _due_s(self, zone: ObjectKey, publication: Publication, waits_s: Iterable[float | None]) -> Iterator[float]:
-        """Yield the waiting times after which the zone has to be looked at again; `waits_s` are those of work left undone.
-
-        Work left undone is come back to whatever the clock says by now: nothing else remembers it.
-        """
-        yield self._patience.resync_s
-        yield from (wait_s for wait_s in waits_s if wait_s)
-        yield from self._reporter.due_s(zone)
-        if publication.obstacle is not None:
-            yield self._patience.refusal_s
 
 
 def _hosted_zone(key: ObjectKey) -> ObjectReference:
