@@ -53,7 +53,8 @@ def plan_command(
 ) -> None:
     """Tell what `dns-api apply` with these manifests would create, change, delete and refuse in each zone.
 
-    Reads what the API holds and writes nothing. What a provider will say of a zone is not known before it is asked.
+    Reads what the API holds and writes nothing. What a provider will say of a zone is not known before it is asked, nor is what
+    a conversion webhook will: claims that need one are told as waiting, with the webhook's name.
     Exit code 0 when nothing would change, 2 when something would, 1 when anything would be refused.
     """
     documents, broken = read_documents(filenames)

@@ -81,10 +81,11 @@ class Report:
         for refusal in self.refusals:
             if refusal.zone not in known:
                 yield from _fault_lines(refusal.fault, "")
-        for key in self.plan.assumed:
-            yield f"assumed: {ZONE_CLASSES.kind} {key} is accepted by its controller"
-        for each in self.left:
-            yield f"left out: {each.document.place}, {each.document.kind}: it has no part in zones"
+        for each in self.plan.assumed:
+            first = f", which waits for {each.asked}" if each.asked else ""
+            yield f"assumed: {ZONE_CLASSES.kind} {each.zone_class} is accepted by its controller{first}"
+        for left in self.left:
+            yield f"left out: {left.document.place}, {left.document.kind}: it has no part in zones"
         yield _summary(self.counts)
 
     def document(self) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class Report:
             "objects": [_object_document(each) for each in self._others()],
             "zones": list(zones.values()),
             "refused": refused,
-            "assumedAccepted": [_key_document(key) for key in self.plan.assumed],
+            "assumedAccepted": [_key_document(each.zone_class) for each in self.plan.assumed],
             "leftOut": [each.document.place for each in self.left],
             "summary": {name: self.counts[name] for name in names},
         }

@@ -56,7 +56,7 @@ def settle(ruling: Ruling, answers: Mapping[ConversionKey, Outcome], storage: Co
     step = f"from {ruling.from_version} to {ruling.to_version}"
     match answer:
         case None:
-            return waiting(Reason.RECONCILING, f"Waiting for the conversion {step}.")
+            return waiting(Reason.RECONCILING, f"Waiting for {ruling.asked}.")
         case Unavailable():
             message = f"The conversion {step} is not available: {answer.message}."
             return waiting(Reason.PROVIDER_CONVERSION_UNAVAILABLE, message)

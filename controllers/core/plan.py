@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from controllers.api.condition import Condition, ConditionStatus, ConditionType
-from controllers.api.provider import Provider
+from controllers.api.provider import ConversionWebhook, Provider
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import ACCEPTED, Verdict
@@ -23,7 +23,10 @@ from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from controllers.core.compose import Composition, compose
 from controllers.core.guard import confirmation_of
 from controllers.core.inputs import ZoneInputs, class_key_of, resolve, zone_key_of
-from controllers.core.providercontract.contract import Contracts
+from controllers.core.providercontract.contract import Contract, Contracts
+from controllers.core.providercontract.conversion.request import asked_of
+from controllers.core.providercontract.conversion.storage import plan_conversion
+from controllers.core.providercontract.target import Target
 from kube.object import ObjectKey, ObjectMeta
 
 
@@ -89,11 +92,19 @@ class ZonePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """A ZoneClass that is taken to be accepted; `asked` is the webhook that its controller has to ask first, empty without one."""
+
+    zone_class: ObjectKey
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The zones that the change is about; `assumed` are the ZoneClasses that are taken to be accepted."""
+    """The zones that the change is about, and what is taken for granted. Webhooks are not asked: they may be out of reach."""
 
     zones: tuple[ZonePlan, ...]
-    assumed: tuple[ObjectKey, ...]
+    assumed: tuple[Assumption, ...]
 
 
 def make_plan(
@@ -115,7 +126,7 @@ def make_plan(
         if key in wanted or old.ground(key) != new.ground(key)
     )
     zones = tuple(each for each in plans if each.key in wanted or _says_something(each))
-    return Plan(zones, tuple(sorted(assumed)))
+    return Plan(zones, tuple(new.assumption(key) for key in sorted(assumed)))
 
 
 def field_changes(before: Any, after: Any, path: str = "") -> Iterator[FieldChange]:
@@ -154,6 +165,18 @@ class _View:
             inputs.namespace_labels,
             inputs.leaving,
         )
+
+    def assumption(self, key: ObjectKey) -> Assumption:
+        """Return what has to come true before a class is accepted."""
+        spec = self._world.zone_classes[key].spec
+        provider = self._world.providers.get(ObjectKey("", spec.provider.name))
+        served = self._contracts.resolve(provider, spec.provider)
+        storage = self._contracts.storage(provider, spec.provider.name)
+        if isinstance(served, Contract) and isinstance(storage, Contract):
+            plan = plan_conversion(Target.ZONE_CLASS, {"parameters": spec.parameters}, served, storage)
+            if isinstance(plan, ConversionWebhook):
+                return Assumption(key, asked_of(plan, ["parameters"], served.version.name, storage.version.name))
+        return Assumption(key)
 
     def inputs(self, key: ObjectKey) -> ZoneInputs:
         world = self._world

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,12 @@ from controllers.core.providercontract.conversion.outcome import Outcome
 from controllers.core.providercontract.conversion.request import ConversionKey
 from kube.object import ObjectKey
 
+WEBHOOK = {
+    "clientConfig": {
+        "service": {"namespace": "dns-system", "name": "convert"},
+        "caBundle": b64encode(b"-----BEGIN CERTIFICATE-----").decode(),
+    }
+}
 PROVIDER = {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"}
 TYPES = ["A", "AAAA", "TXT", "CNAME", "MX", "CAA", "NS"]
 ZONE = ObjectKey("team", "example")

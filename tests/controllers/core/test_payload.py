@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from controllers.core.question import questions
 from kube.object import ObjectKey
 from tests.controllers.core.build import (
     TYPES,
+    WEBHOOK,
     deleting,
     inputs,
     provider,
@@ -57,8 +57,7 @@ STRICT: dict[str, Any] = {
     },
 }
 TO_RAW = "{'options': {'raw': self.options.mode == 'raw'}}"
-BUNDLE = b64encode(b"-----BEGIN CERTIFICATE-----").decode()
-WEBHOOK = {"clientConfig": {"service": {"namespace": "dns-system", "name": "convert"}, "caBundle": BUNDLE}}
+ASKED = "the conversion webhook, Service dns-system/convert, to give spec.options of v1alpha1 in v2"
 
 
 def verdict(composition: Composition, claim: RecordSet) -> Verdict:
@@ -267,7 +266,7 @@ def test_a_webhook_is_not_asked_about_what_is_decided_without_it(claim: RecordSe
 @pytest.mark.parametrize(
     ("answer", "status", "reason", "words"),
     [
-        (None, UNKNOWN, Reason.RECONCILING, "Waiting for the conversion from v1alpha1 to v2."),
+        (None, UNKNOWN, Reason.RECONCILING, f"Waiting for {ASKED}."),
         (Converted({"options": {"raw": True}}), TRUE, Reason.ACCEPTED, ""),
         (Converted({}), TRUE, Reason.ACCEPTED, ""),
         (Converted({"options": {"raw": "yes"}}), FALSE, Reason.PROVIDER_CONVERSION_FAILED, "options.raw"),

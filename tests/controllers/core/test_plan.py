@@ -14,14 +14,27 @@ from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from controllers.core.compose import compose
-from controllers.core.plan import Effect, FieldChange, Plan, RecordPlan, World, ZonePlan, field_changes, make_plan
+from controllers.core.plan import (
+    Assumption,
+    Effect,
+    FieldChange,
+    Plan,
+    RecordPlan,
+    World,
+    ZonePlan,
+    field_changes,
+    make_plan,
+)
 from kube.object import ObjectKey, ObjectMeta
 from tests.controllers.core.build import (
+    WEBHOOK,
     ZONE,
     deleting,
     inputs,
     provider,
     record_set,
+    schema,
+    two_versions,
     units,
     zone,
     zone_class,
@@ -100,7 +113,7 @@ def test_a_new_zone_is_told_with_all_that_is_new_in_it() -> None:
     assert (found.effect, found.domain_name) == (Effect.CREATE, "example.com")
     assert effects(found) == {"www": Effect.CREATE, "api": Effect.CREATE}
     assert changes(found, "www") == {"ttl": (None, 300), "a.addresses": (None, ["192.0.2.1"])}
-    assert plan.assumed == (zone_class().key,)
+    assert plan.assumed == (Assumption(zone_class().key),)
 
 
 def test_a_class_that_nobody_has_judged_yet_is_not_taken_to_be_accepted() -> None:
@@ -122,8 +135,20 @@ def test_a_class_that_is_mended_is_taken_to_be_accepted() -> None:
 
     plan = make_plan(world(record_set("www"), zone_classes=[broken]), world(record_set("www"), zone_classes=[mended]))
 
-    assert plan.assumed == (mended.key,)
+    assert plan.assumed == (Assumption(mended.key),)
     assert effects(only(plan)) == {"www": Effect.CREATE}
+
+
+def test_a_class_whose_parameters_a_webhook_converts_is_told_with_the_webhook() -> None:
+    both = {"zoneClass": {"schemas": {"parameters": schema(mode={"type": "string"})}}}
+    served = {"zoneClass": {**both["zoneClass"], "conversion": {"toStorage": {"webhook": WEBHOOK}}}}
+    providers = [two_versions(served, both)]
+    new = zone_class(None, parameters={"mode": "a"})
+
+    plan = make_plan(world(zone_classes=(), providers=providers), world(zone_classes=[new], providers=providers))
+
+    asked = "the conversion webhook, Service dns-system/convert, to give spec.parameters of v1alpha1 in v2"
+    assert plan.assumed == (Assumption(new.key, asked),)
 
 
 def test_a_change_is_told_field_by_field() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -53,6 +53,11 @@ class ConversionRequest:
         """What is converted to what, whichever state of the Provider says how."""
         return self.key.subject, self.key.generation, self.from_version, self.to_version
 
+    @property
+    def asked(self) -> str:
+        """Who has to answer what, as a phrase for people."""
+        return asked_of(self.webhook, self.payload, self.from_version, self.to_version)
+
     def review(self, uid: str) -> bytes:
         """Return the body of the request; `uid` names this one attempt."""
         request = {
@@ -65,3 +70,10 @@ class ConversionRequest:
             "context": self.context,
         }
         return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "request": request})
+
+
+def asked_of(webhook: ConversionWebhook, payloads: Iterable[str], from_version: str, to_version: str) -> str:
+    """Return who has to convert which payloads, as a phrase for people."""
+    service = webhook.client_config.service
+    what = " and ".join(f"spec.{name}" for name in payloads)
+    return f"the conversion webhook, Service {service.namespace}/{service.name}, to give {what} of {from_version} in {to_version}"

@@ -79,6 +79,7 @@ def _number(depth: int, names: tuple[str, ...]) -> st.SearchStrategy[str]:
         leaves,
         _infix(("+", "-", "*", "/", "%"), below, below),
         _text(depth - 1, names).map("size({})".format),
+        _texts_list(depth - 1, names).map("size({})".format),
         _choice(_truth(depth - 1, names), below),
         below.map("(-{})".format),
     )
@@ -116,7 +117,6 @@ def _truth(depth: int, names: tuple[str, ...]) -> st.SearchStrategy[str]:
         below.map("!({})".format),
         _infix(("==", "!=", "<", "<=", ">", ">="), number, number),
         _infix(("==", "!=", "<", ">"), text, text),
-        _infix(("==", "!="), _texts_list(depth - 1, names), _texts_list(depth - 1, names)),
         _infix(("in",), text, _texts_list(depth - 1, names)),
         _infix(("in",), text, st.just("self.labels")),
         st.builds("{}.{}({})".format, _text(0, names), st.sampled_from(("startsWith", "endsWith", "contains")), text),

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import celpy
 from celpy import celtypes
-from celpy.evaluation import CELEvalError
+from celpy.adapter import json_to_cel
+from celpy.evaluation import CELEvalError, CELFunction
 
 from controllers.core.cel.function import TEXT_PREDICATES
 
@@ -38,13 +39,13 @@ def _predicate(name: str) -> Callable[[Any], celtypes.BoolType]:
 
 
 _ENVIRONMENT: Final = _environment()
-_FUNCTIONS: Final = {name: _predicate(name) for name in TEXT_PREDICATES}
+_FUNCTIONS: Final[dict[str, CELFunction]] = {name: _predicate(name) for name in TEXT_PREDICATES}
 
 
 def ask(text: str, values: Mapping[str, Any]) -> Any:
     """Return what the expression gives, as JSON, or Answer.ERROR."""
     try:
-        return _plain(_program(text).evaluate({name: celpy.json_to_cel(value) for name, value in values.items()}))
+        return _plain(_program(text).evaluate({name: json_to_cel(value) for name, value in values.items()}))
     except (CELEvalError, ValueError, TypeError):
         return Answer.ERROR
 
