@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -203,7 +203,7 @@ class Hands:
     async def _live_on_with(self, key: Key) -> None:
         """Do to a claim that is shut out what its owner or others may do."""
         rival = self.luck.choice([each for each in _keys(ONE, key.label) if each.is_rival_of(key)])
-        acts = {
+        acts: dict[str, Callable[[], Awaitable[None]]] = {
             "edit": lambda: self.edit_claim(key),
             "rival": lambda: self.make_claim(rival),
             "settle": self.settle,
@@ -220,12 +220,15 @@ class Hands:
         await self.set_class("All")
         await self.settle()
         await self.delete_class()
+        if self.luck.random() < 0.7:
+            await self.settle()
         for key in self.luck.sample(sorted(KEYS.values()), 2):
             await self.make_claim(key)
         for key in self.living()[:1]:
             await self.delete_claim(key)
         await self.settle()
         await self.set_class("All")
+        await self.settle()
 
     async def open_up(self, zone: str) -> None:
         """Have a zone be there that core accepts."""
