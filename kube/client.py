@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypedDict, Unpack
 
 from kube import watch
 from kube.access import Access, AccessSource
@@ -36,6 +36,15 @@ class Propagation(StrEnum):
     BACKGROUND = "Background"
     FOREGROUND = "Foreground"
     ORPHAN = "Orphan"
+
+
+class PatchOptions(TypedDict, total=False):
+    """What a patch may be sent with: to which subresource, whether it is stored, by whom, and how strictly fields are looked at."""
+
+    subresource: str | None
+    dry_run: bool
+    field_manager: str | None
+    field_validation: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,30 +197,16 @@ class Client:
         *,
         name: str,
         namespace: str = "",
-        subresource: str | None = None,
-        dry_run: bool = False,
-        field_manager: str | None = None,
-        field_validation: str | None = None,
+        **options: Unpack[PatchOptions],
     ) -> dict[str, Any]:
         """The object after the operations of RFC 6902. Raises Invalid when a `test` operation fails."""
-        query = self._write_query(dry_run, field_manager, field_validation)
-        return await self._send("PATCH", ref.path(namespace, name, subresource), query, ops, _JSON_PATCH)
+        return await self._patch(_JSON_PATCH, ref, ops, namespace, name, **options)
 
     async def patch_merge(
-        self,
-        ref: ResourceRef,
-        patch: Manifest,
-        *,
-        name: str,
-        namespace: str = "",
-        subresource: str | None = None,
-        dry_run: bool = False,
-        field_manager: str | None = None,
-        field_validation: str | None = None,
+        self, ref: ResourceRef, patch: Manifest, *, name: str, namespace: str = "", **options: Unpack[PatchOptions]
     ) -> dict[str, Any]:
         """The object after the merge patch (RFC 7386). Raises Conflict when the patch holds a stale resourceVersion."""
-        query = self._write_query(dry_run, field_manager, field_validation)
-        return await self._send("PATCH", ref.path(namespace, name, subresource), query, patch, _MERGE_PATCH)
+        return await self._patch(_MERGE_PATCH, ref, patch, namespace, name, **options)
 
     async def apply(
         self,
@@ -296,6 +291,22 @@ class Client:
             async for chunk in chunks:
                 for line in splitter.feed(chunk):
                     yield watch.parse(line)
+
+    async def _patch(
+        self,
+        media_type: str,
+        ref: ResourceRef,
+        body: object,
+        namespace: str,
+        name: str,
+        *,
+        subresource: str | None = None,
+        dry_run: bool = False,
+        field_manager: str | None = None,
+        field_validation: str | None = None,
+    ) -> dict[str, Any]:
+        query = self._write_query(dry_run, field_manager, field_validation)
+        return await self._send("PATCH", ref.path(namespace, name, subresource), query, body, media_type)
 
     def _write_query(self, dry_run: bool, field_manager: str | None, field_validation: str | None) -> dict[str, str]:
         return _query(

@@ -36,13 +36,9 @@ class Source(Model):
     generation: Annotated[int, Field(ge=0, description="Generation of the ZoneUnit that the snapshot reflects.")]
 
 
-class SOA(Model):
-    """Start of authority values (RFC 1035 section 3.3.13), without the serial."""
+class SOATimers(Model):
+    """Start of authority values that are the same for every zone of a kind (RFC 1035 section 3.3.13)."""
 
-    mname: Annotated[str, Field(description="Primary name server of the zone: absolute, lowercase, no trailing dot.")]
-    rname: Annotated[
-        str, Field(description="Mailbox of the person responsible, as a domain name without trailing dot.")
-    ]
     refresh: Annotated[
         int, Field(ge=1, le=TTL_MAX_S, description="Seconds between the refresh checks of secondaries.")
     ] = 7200
@@ -52,12 +48,21 @@ class SOA(Model):
     expire: Annotated[
         int, Field(ge=1, le=TTL_MAX_S, description="Seconds after which an unrefreshed secondary stops answering.")
     ] = 1209600
-    minimum: Annotated[
-        int, Field(ge=0, le=TTL_MAX_S, description="Seconds that a negative answer may be cached (RFC 2308).")
-    ] = 300
     ttl: Annotated[
         int, Field(ge=0, le=TTL_MAX_S, description="TTL in seconds of the SOA record and of the apex NS set.")
     ] = 3600
+
+
+class SOA(SOATimers):
+    """Start of authority values of one zone, without the serial."""
+
+    mname: Annotated[str, Field(description="Primary name server of the zone: absolute, lowercase, no trailing dot.")]
+    rname: Annotated[
+        str, Field(description="Mailbox of the person responsible, as a domain name without trailing dot.")
+    ]
+    minimum: Annotated[
+        int, Field(ge=0, le=TTL_MAX_S, description="Seconds that a negative answer may be cached (RFC 2308).")
+    ] = 300
 
 
 class NameServer(Model):

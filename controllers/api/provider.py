@@ -116,22 +116,35 @@ class Conversion(Model):
     to_storage: Annotated[ToStorage, Field(description="Conversion to the storage version.")]
 
 
+class KindContract(Model):
+    """What a version may say of any kind."""
+
+    validation_rules: Annotated[
+        tuple[Rule, ...], Field(description="CEL rules over the object.", json_schema_extra=ATOMIC)
+    ] = ()
+    conversion: Annotated[Conversion | None, Field(description="Conversion of the payload to the storage version.")] = (
+        None
+    )
+
+
+class ClaimContract(KindContract):
+    """What a version may say of Zones and RecordSets."""
+
+    additional_condition_reasons: Annotated[
+        tuple[ConditionReason, ...], Field(description="Reasons beside the core ones.", json_schema_extra=ATOMIC)
+    ] = ()
+
+
 class ZoneClassSchemas(Model):
     """Schemas of ZoneClass payloads."""
 
     parameters: Annotated[PayloadSchema | None, Field(description="Schema of spec.parameters.")] = None
 
 
-class ZoneClassContract(Model):
+class ZoneClassContract(KindContract):
     """What the version says of ZoneClasses."""
 
     schemas: Annotated[ZoneClassSchemas, Field(description="Payload schemas.")] = ZoneClassSchemas()
-    validation_rules: Annotated[
-        tuple[Rule, ...], Field(description="CEL rules over the ZoneClass.", json_schema_extra=ATOMIC)
-    ] = ()
-    conversion: Annotated[Conversion | None, Field(description="Conversion of the payload to the storage version.")] = (
-        None
-    )
 
 
 class ZoneSchemas(Model):
@@ -141,19 +154,10 @@ class ZoneSchemas(Model):
     status_provider_data: Annotated[PayloadSchema | None, Field(description="Schema of status.provider.data.")] = None
 
 
-class ZoneContract(Model):
+class ZoneContract(ClaimContract):
     """What the version says of Zones."""
 
     schemas: Annotated[ZoneSchemas, Field(description="Payload schemas.")] = ZoneSchemas()
-    validation_rules: Annotated[
-        tuple[Rule, ...], Field(description="CEL rules over the Zone.", json_schema_extra=ATOMIC)
-    ] = ()
-    additional_condition_reasons: Annotated[
-        tuple[ConditionReason, ...], Field(description="Reasons beside the core ones.", json_schema_extra=ATOMIC)
-    ] = ()
-    conversion: Annotated[Conversion | None, Field(description="Conversion of the payload to the storage version.")] = (
-        None
-    )
 
 
 class RecordSetSchemas(Model):
@@ -164,7 +168,7 @@ class RecordSetSchemas(Model):
     status_provider_data: Annotated[PayloadSchema | None, Field(description="Schema of status.provider.data.")] = None
 
 
-class RecordSetContract(Model):
+class RecordSetContract(ClaimContract):
     """What the version says of RecordSets."""
 
     supported_types: Annotated[
@@ -172,19 +176,10 @@ class RecordSetContract(Model):
         Field(description="Record types that the provider can program.", json_schema_extra=ATOMIC),
     ]
     schemas: Annotated[RecordSetSchemas, Field(description="Payload schemas.")] = RecordSetSchemas()
-    validation_rules: Annotated[
-        tuple[Rule, ...], Field(description="CEL rules over the RecordSet.", json_schema_extra=ATOMIC)
-    ] = ()
     disable_validations: Annotated[
         tuple[Toggle, ...],
         Field(description="Core validations that the provider switches off.", json_schema_extra=ATOMIC),
     ] = ()
-    additional_condition_reasons: Annotated[
-        tuple[ConditionReason, ...], Field(description="Reasons beside the core ones.", json_schema_extra=ATOMIC)
-    ] = ()
-    conversion: Annotated[Conversion | None, Field(description="Conversion of the payload to the storage version.")] = (
-        None
-    )
 
 
 class ZoneUnitContract(Model):

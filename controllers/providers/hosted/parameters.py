@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field
 
 from controllers.providers.hosted import parameter_pattern
-from zonemodel.hosted_zone import SOA, NameServer, Transfer
+from zonemodel.hosted_zone import SOA, NameServer, SOATimers, Transfer
 from zonemodel.model import Model
 from zonemodel.name import Fqdn, OwnerName, relative_to
 from zonemodel.record import TTL_MAX_S
@@ -73,7 +73,7 @@ class TransferParameter(Payload, Transfer):
     ] = ()
 
 
-class SOAParameter(Payload):
+class SOAParameter(Payload, SOATimers):
     """Start of authority values of the class's zones (RFC 1035 section 3.3.13)."""
 
     mname: Annotated[
@@ -90,22 +90,10 @@ class SOAParameter(Payload):
             json_schema_extra={"pattern": parameter_pattern.MAILBOX},
         ),
     ] = None
-    refresh: Annotated[
-        int, Field(ge=1, le=TTL_MAX_S, description="Seconds between the refresh checks of secondaries.")
-    ] = 7200
-    retry: Annotated[
-        int, Field(ge=1, le=TTL_MAX_S, description="Seconds before a secondary repeats a failed refresh.")
-    ] = 900
-    expire: Annotated[
-        int, Field(ge=1, le=TTL_MAX_S, description="Seconds after which an unrefreshed secondary stops answering.")
-    ] = 1209600
     minimum: Annotated[
         int | None,
         Field(ge=0, le=TTL_MAX_S, description="Same as negativeTTL; give one of them."),
     ] = None
-    ttl: Annotated[
-        int, Field(ge=0, le=TTL_MAX_S, description="TTL in seconds of the SOA record and of the apex NS set.")
-    ] = 3600
 
 
 class Parameters(Payload):
