@@ -5,11 +5,11 @@ Pure. Never guesses: two possible answers are no answer.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from ownership.codec.envelope import Digest
 from ownership.codec.manifest import SealedManifest
@@ -56,13 +56,15 @@ def select(manifests: Iterable[SealedManifest]) -> Chain | BrokenChain | None:
         rivals = sorted(_told(each) for each in visible.values() if each.manifest.previous == parent)
         return BrokenChain(ChainFault.COMPETING_CHILDREN, f"{' and '.join(rivals)} follow {parent[:12]}")
     ordered = sorted(visible.values(), key=lambda each: (each.manifest.revision, each.digest))
-    for before, after in itertools.pairwise(ordered):
-        step = after.manifest.revision - before.manifest.revision
+    for each in ordered:
+        before = visible.get(each.manifest.previous)
+        if before is not None and each.manifest.revision != before.manifest.revision + 1:
+            return BrokenChain(ChainFault.REVISION_GAP, f"{_told(each)} follows {_told(before)}")
+    for before, after in pairwise(ordered):
         pair = f"{_told(before)} and {_told(after)}"
-        linked = after.manifest.previous == before.digest
-        if step > 1 or (linked and step != 1):
+        if after.manifest.revision > before.manifest.revision + 1:
             return BrokenChain(ChainFault.REVISION_GAP, f"nothing is visible between {pair}")
-        if not linked:
+        if after.manifest.previous != before.digest:
             return BrokenChain(ChainFault.UNRELATED_HISTORIES, f"{pair} do not follow from one another")
     return Chain(ordered[-1], tuple(ordered[:-1]))
 
