@@ -35,12 +35,13 @@ class RRset:
 class ZoneData:
     """A whole zone as wire data: `origin` lowercase, `rrsets` in no promised order, exactly one SOA and it is at the origin.
 
-    `warnings` say what a reader put right; they are no part of the zone's value.
+    `warnings` say what a reader put right, `left_out` how many record sets it left out; they are no part of the zone's value.
     """
 
     origin: WireName
     rrsets: tuple[RRset, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    left_out: int = field(default=0, compare=False)
 
 
 def answer_octets(rdatas: Iterable[bytes]) -> int:

@@ -71,7 +71,12 @@ def reason(error: dns.exception.DNSException) -> str:
     return text[0].lower() + text[1:] if text[1:2].islower() else text
 
 
+def line_of(text: str, line: int) -> str:
+    """Return one line of a file, without its end."""
+    return _LINE_END.split(text)[line - 1]
+
+
 def quote_line(text: str, line: int) -> str:
     """Return one line of a file for a message: quoted, and its beginning only when it is long."""
-    found = _LINE_END.split(text)[line - 1].strip()
+    found = line_of(text, line).strip()
     return repr(found if len(found) <= _QUOTED_CHARACTERS else f"{found[:_QUOTED_CHARACTERS]}...")

@@ -6,7 +6,7 @@ Owns directives, inherited owners, origins and TTLs. Never judges a zone as a wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
@@ -19,14 +19,16 @@ import dns.tokenizer
 import dns.ttl
 from dns.rdtypes.ANY.SOA import SOA
 
+from zonemodel.generate import FORM, GenerateError, Range, expand
 from zonemodel.name import WireName
+from zonemodel.rare_type import read_data, type_number
 from zonemodel.record import TTL_MAX_S
-from zonemodel.zone_error import Place, ZoneFileError, data_form, quote_line, reason
+from zonemodel.zone_error import Place, ZoneFileError, data_form, line_of, quote_line, reason
 
 MAX_INCLUDE_DEPTH: Final = 8
 MAX_RDATA_OCTETS: Final = 65535
 
-_DIRECTIVES: Final = "$ORIGIN NAME, $TTL SECONDS and $INCLUDE FILE [ORIGIN]"
+_DIRECTIVES: Final = "$ORIGIN NAME, $TTL SECONDS, $INCLUDE FILE [ORIGIN] and $GENERATE RANGE RECORD"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class ZoneReader:
             self._tokens.get_eol_as_token()
         elif name == "$INCLUDE":
             yield from self._include(place)
+        elif name == "$GENERATE":
+            yield from self._generate(place)
         else:
             raise place.error(f"found the directive {name}, allowed are {_DIRECTIVES}")
 
@@ -163,6 +167,22 @@ class ZoneReader:
         nested = ZoneReader(text, str(path), origin, path.parent, depth=self._depth + 1, ttl=self._ttl)
         nested._owner = self._owner
         yield from nested.records()
+
+    def _generate(self, place: Place) -> Iterator[Record]:
+        self._tokens.get_remaining()
+        self._tokens.get_eol_as_token()
+        _, *parts = line_of(self._text, place.line).split(None, 2)
+        try:
+            if len(parts) < 2:
+                raise GenerateError(f"found no record behind $GENERATE, allowed is {FORM}")
+            text = "\n".join(expand(parts[1], number) for number in Range.parse(parts[0]))
+            nested = ZoneReader(text, self._name, self._origin, None, depth=self._depth + 1, ttl=self._ttl)
+            for record in nested.records():
+                yield replace(record, place=place)
+        except GenerateError as error:
+            raise place.error(str(error)) from error
+        except ZoneFileError as error:
+            raise place.error(error.message) from error
 
     def _record(self, first: dns.tokenizer.Token, place: Place) -> Record | None:
         if first.is_whitespace():
@@ -216,6 +236,9 @@ class ZoneReader:
 
     def _rdata(self, rdtype: dns.rdatatype.RdataType, place: Place) -> dns.rdata.Rdata:
         try:
+            rare = read_data(rdtype, self._tokens, self._origin)
+            if rare is not None:
+                return dns.rdata.GenericRdata(dns.rdataclass.IN, rdtype, rare)
             rdata = dns.rdata.from_text(
                 dns.rdataclass.IN, rdtype, self._tokens, self._origin, relativize=False, idna_codec=_ASCII_ONLY
             )
@@ -245,6 +268,8 @@ def _class(text: str) -> dns.rdataclass.RdataClass | None:
 
 
 def _type(text: str, place: Place) -> dns.rdatatype.RdataType:
+    if (number := type_number(text)) is not None:
+        return dns.rdatatype.RdataType.make(number)
     try:
         rdtype = dns.rdatatype.from_text(text)
     except (dns.rdatatype.UnknownRdatatype, ValueError) as error:

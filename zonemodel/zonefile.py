@@ -1,6 +1,7 @@
 """Master files (RFC 1035 section 5): a whole zone read from one, and written as one.
 
-Owns what makes records a zone: one SOA, nothing outside, one TTL and no duplicates in a set. Never serves or judges content.
+Owns what makes records a zone: one SOA, nothing outside, one TTL and no duplicates in a set; what can be put right is, with a warning.
+Never serves or judges content.
 """
 
 from __future__ import annotations
@@ -58,12 +59,12 @@ def _read(text: str, origin: str | None, name: str, folder: Path | None) -> Zone
     for record in ZoneReader(text, name, apex, folder).records():
         _add(sets, record, warnings)
     wire_apex = _apex(sets, None if apex is None else WireName(apex.to_digestable()), Place(name, text.count("\n") + 1))
-    _refuse_outside(sets, wire_apex)
+    left_out = _leave_out_what_is_outside(sets, wire_apex, warnings)
     rrsets = (
         RRset(owner, rdtype, each.ttl_s, tuple(each.rdatas[key] for key in sorted(each.rdatas)))
         for (owner, rdtype), each in sets.items()
     )
-    return ZoneData(wire_apex, tuple(rrsets), tuple(warnings))
+    return ZoneData(wire_apex, tuple(rrsets), tuple(warnings), left_out)
 
 
 def _add(sets: dict[tuple[WireName, int], _Set], record: Record, warnings: list[str]) -> None:
@@ -100,10 +101,16 @@ def _apex(sets: dict[tuple[WireName, int], _Set], given: WireName | None, end: P
     return owner
 
 
-def _refuse_outside(sets: dict[tuple[WireName, int], _Set], apex: WireName) -> None:
-    for (owner, _), found in sets.items():
-        if not is_within(owner, apex):
-            raise found.place.error(f"found {_text(owner)}, which lies outside the zone {_text(apex)}")
+def _leave_out_what_is_outside(sets: dict[tuple[WireName, int], _Set], apex: WireName, warnings: list[str]) -> int:
+    """Return how many sets there were."""
+    outside = [key for key in sets if not is_within(key[0], apex)]
+    if outside:
+        others = f" and {len(outside) - 1} more record sets" if len(outside) > 1 else ""
+        what = f"left out {_text(outside[0][0])}{others}, outside the zone {_text(apex)}"
+        warnings.append(f"{sets[outside[0]].place}: {what} (RFC 1035 section 5.2)")
+    for key in outside:
+        del sets[key]
+    return len(outside)
 
 
 def write_zone_file(zone: ZoneData) -> str:

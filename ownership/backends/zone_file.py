@@ -93,7 +93,9 @@ class ZoneFileBackend:
                     f"{self.path}: the zone is signed, and a change here would leave it with wrong signatures"
                 )
             if zone.left_out:
-                raise RefusedError(f"{self.path}: the file holds records outside its zone, which a change here would drop")
+                raise RefusedError(
+                    f"{self.path}: the file holds records outside its zone, which a change here would drop"
+                )
             others = [_advanced(each) for each in zone.rrsets if (each.owner, each.rdtype) != (owner, _TXT)]
             if after:
                 others.append(RRset(owner, _TXT, self.ttl_s, tuple(after)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from server import rdtype
 from server.zone.index import ZoneIndex
-from server.zone.lookup import resolve
+from server.zone.lookup import resolve, sets_for
 from zonemodel.name import WireName, is_within
 from zonemodel.rrset import RRset, ZoneData
 from zonemodel.zone_error import Place, ZoneFileError
@@ -45,7 +45,7 @@ class Content:
     def has_address(self, name: WireName) -> bool:
         """Say whether a question for an address of a name of the zone is answered with one, or with glue."""
         for kind in (rdtype.A, rdtype.AAAA):
-            if kind in self.index.at(name):
+            if kind in sets_for(self.index, name):
                 return True
             if not self.is_delegated(name) and any(
                 each.rdtype == kind for each in resolve(self.index, name, kind).answer

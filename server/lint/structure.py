@@ -22,10 +22,8 @@ def nothing_outside(content: Content) -> Iterator[Finding]:
     """RFC 1035 section 5.2: a file holds one zone, and one SOA at its apex."""
     for (owner, kind), records in content.sets.items():
         if not is_within(owner, content.origin):
-            yield error(
-                records[0].place,
-                f"{name_text(owner)} lies outside the zone {name_text(content.origin)}, allowed is nothing",
-            )
+            what = f"{name_text(owner)} lies outside the zone {name_text(content.origin)}"
+            yield warning(records[0].place, f"{what}; it is left out")
         elif kind == rdtype.SOA and owner != content.origin:
             allowed = f"allowed is one, at {name_text(content.origin)}"
             yield error(records[0].place, f"found an SOA record at {name_text(owner)}, {allowed}")

@@ -139,14 +139,14 @@ def addresses(index: ZoneIndex, servers: RRset, reply: Reply) -> list[RRset]:
     found = (
         _owned_by(target, sets[type_])
         for target in targets
-        for sets in (_sets_for(index, target),)
+        for sets in (sets_for(index, target),)
         for type_ in (rdtype.A, rdtype.AAAA)
         if type_ in sets
     )
     return [rrset for rrset in found if rrset not in reply.answer]
 
 
-def _sets_for(index: ZoneIndex, target: WireName) -> Sets:
+def sets_for(index: ZoneIndex, target: WireName) -> Sets:
     """Return what a name holds, or the wildcard that covers it, whatever a zone cut hides."""
     if index.exists(target) or not is_within(target, index.origin):
         return index.at(target)
