@@ -31,6 +31,7 @@ from controllers.core.admission.handler import Admission
 from controllers.core.admission.server import WebhookConfig, WebhookServer
 from controllers.core.controller import Composer
 from controllers.core.inputs import CoreInformers
+from controllers.core.withdrawal.informer import WithdrawalInformers
 from controllers.ledger.registration import EnabledProvider
 from controllers.ledger.surroundings import LedgerInformers, Surroundings
 from controllers.lookup import InformerLookups
@@ -73,6 +74,7 @@ class Manager:
             record_sets=Informer(client, RECORD_SETS, parse_record_set),
             zone_units=Informer(client, ZONE_UNITS, units),
             namespaces=Informer(client, NAMESPACES, ObjectMeta.parse),
+            withdrawals=WithdrawalInformers.over(client),
         )
         self._core.register_indexes()
         self._core.zone_units.subscribe(lambda change: units.forget(change.key) if change.new is None else None)
@@ -116,7 +118,7 @@ class Manager:
         composer = Composer(self._client, self._core, self._recorder)
         with closing(composer):
             async with AsyncExitStack() as stack:
-                controllers: list[Controller[Any]] = [composer.controller]
+                controllers: list[Controller[Any]] = [*composer.controllers]
                 conversions = [composer.conversions]
                 for provider in self._providers:
                     leading = await stack.enter_async_context(provider.lead())
@@ -131,5 +133,7 @@ class Manager:
     def _informers(self) -> Iterator[Informer[Any]]:
         core = self._core
         yield from (core.providers, core.zone_classes, core.zones, core.record_sets, core.zone_units, core.namespaces)
+        if core.withdrawals is not None:
+            yield from (core.withdrawals.claims, core.withdrawals.waivers)
         for provider in self._providers:
             yield from provider.informers

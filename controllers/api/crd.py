@@ -13,6 +13,12 @@ from typing import Any
 from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.api.provider import ProviderSpec
 from controllers.api.record_set import RecordSetSpec, RecordSetStatus
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, RecordWithdrawalSpec, RecordWithdrawalStatus
+from controllers.api.record_withdrawal_waiver import (
+    RECORD_WITHDRAWAL_WAIVERS,
+    RecordWithdrawalWaiverSpec,
+    RecordWithdrawalWaiverStatus,
+)
 from controllers.api.schema import structural_schema
 from controllers.api.zone import ZoneSpec, ZoneStatus
 from controllers.api.zone_class import ZoneClassSpec, ZoneClassStatus
@@ -118,6 +124,40 @@ KINDS = (
             AGE,
         ),
         immutable=("zone.ref", "part"),
+    ),
+    Kind(
+        RECORD_WITHDRAWALS,
+        "Claim that a name must no longer point at an address; ready once that has been observed.",
+        RecordWithdrawalSpec,
+        RecordWithdrawalStatus,
+        (
+            Column("Zone", ".spec.zoneRef.name"),
+            Column("Name", ".spec.name"),
+            Column("Address", ".spec.address"),
+            ACCEPTED,
+            condition_column("Withdrawn"),
+            condition_column("Ready"),
+            AGE,
+        ),
+        short_names=("rwd",),
+        strict=False,
+        immutable=("zoneRef", "provider", "name", "address"),
+    ),
+    Kind(
+        RECORD_WITHDRAWAL_WAIVERS,
+        "Operator's written word that an address may be released before its withdrawal is proven.",
+        RecordWithdrawalWaiverSpec,
+        RecordWithdrawalWaiverStatus,
+        (
+            Column("Claim", ".spec.claimRef.name"),
+            Column("Address", ".spec.address"),
+            Column("Reason", ".spec.reason", wide=True),
+            ACCEPTED,
+            AGE,
+        ),
+        short_names=("rww",),
+        strict=False,
+        immutable=("claimRef", "specDigest", "address", "reason", "reservationRef"),
     ),
 )
 

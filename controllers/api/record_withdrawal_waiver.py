@@ -42,7 +42,7 @@ class RecordWithdrawalWaiverSpec(Model):
         str,
         Field(
             pattern=DIGEST_PATTERN,
-            description="sha256: and the hex digest over the claim's spec as JSON with sorted keys and no spaces; immutable.",
+            description="Digest as sha256: and hex over the claim's spec as JSON with sorted keys and no spaces; immutable.",
         ),
     ]
     address: Annotated[str, Field(description="Address of the claim, in canonical form; immutable.")]

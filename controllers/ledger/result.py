@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 
 from controllers.api.condition import Condition, ConditionStatus, ConditionType, find_condition, merge_conditions
 from controllers.api.reason import Reason
+from controllers.api.record_withdrawal_item import UnitWithdrawalStatus
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import (
     PrivateProviderData,
@@ -88,7 +89,8 @@ class ZoneResult:
 
     `data` is public and goes to the Zone's status.provider.data. `state` (about the zone) and `ledger_state` (about the ledger as a
     whole, such as a change under way) stay in part 0. `name_servers` are left as they stand when None. Facts are written at once, even
-    beside a result that is held back, unless they `can_wait` since they are found out again at any time.
+    beside a result that is held back, unless they `can_wait` since they are found out again at any time. `withdrawals` are the results
+    for all withdrawals, left as they stand when None, and never held back.
     """
 
     accepted: Verdict
@@ -98,6 +100,7 @@ class ZoneResult:
     state: Facts | None = None
     ledger_state: Facts | None = None
     can_wait: bool = False
+    withdrawals: tuple[UnitWithdrawalStatus, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -149,6 +152,7 @@ class _PartSettlement:
         self._zone = status.zone
         self._conditions = status.conditions
         self._state = status.provider
+        self._withdrawals = status.withdrawals
         self._undeleted: list[UnitRecordSetStatus] = []
         self.held: set[Hold] = set()
 
@@ -175,6 +179,8 @@ class _PartSettlement:
     def take_zone(self, zone: ZoneResult) -> None:
         """Enter the zone's result."""
         old = self._old.zone or UnitZoneStatus()
+        if zone.withdrawals is not None and zone.withdrawals != self._withdrawals:
+            self._withdrawals = zone.withdrawals
         self._state = _noted(self._old.provider, zone.ledger_state)
         generation = self._unit.spec.zone.observed_generation
         wanted = [condition(ConditionType.ACCEPTED, zone.accepted, generation)]
@@ -202,7 +208,11 @@ class _PartSettlement:
     def finished(self) -> ZoneUnitStatus:
         """Return the status. The generation moves when something else does, or when nothing is held back."""
         old = self._old
-        changed = self._entries is not old.record_sets or (self._zone, self._state) != (old.zone, old.provider)
+        changed = (
+            self._entries is not old.record_sets
+            or self._withdrawals is not old.withdrawals
+            or (self._zone, self._state) != (old.zone, old.provider)
+        )
         if changed or not self.held:
             generation: int | None = self._unit.meta.generation
             conditions = self._conditions
@@ -217,6 +227,7 @@ class _PartSettlement:
             provider=self._state,
             zone=self._zone,
             record_sets=entries,
+            withdrawals=self._withdrawals,
         )
 
     def _renewed(self, entry: UnitRecordSetStatus | None, item: Item, result: ItemResult) -> UnitRecordSetStatus | None:

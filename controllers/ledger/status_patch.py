@@ -6,14 +6,18 @@ object never get in the way and a stale view never hits the wrong entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 from controllers.api.patch import Operation, diff
+from controllers.api.record_withdrawal_item import UnitWithdrawalStatus
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnitStatus
 from kube.object import ObjectKey
 
+EntryT = TypeVar("EntryT", UnitRecordSetStatus, UnitWithdrawalStatus)
+
 ENTRIES: Final = "/status/recordSets"
+WITHDRAWALS: Final = "/status/withdrawals"
 EMPTY: Final = ZoneUnitStatus()
 
 
@@ -23,36 +27,45 @@ def status_patch(old: ZoneUnitStatus, new: ZoneUnitStatus) -> list[Operation]:
         return []
     if old == EMPTY:
         return [{"op": "add", "path": "/status", "value": new.dump()}]
-    without_entries: dict[str, Any] = {"record_sets": ()}
+    without_entries: dict[str, Any] = {"record_sets": (), "withdrawals": ()}
     operations = diff(old.model_copy(update=without_entries), new.model_copy(update=without_entries), "/status")
-    return operations + list(_entry_operations(old.record_sets, new.record_sets))
+    operations += _entry_operations(ENTRIES, old.record_sets, new.record_sets, _record_set_tests)
+    operations += _entry_operations(WITHDRAWALS, old.withdrawals, new.withdrawals, _withdrawal_tests)
+    return operations
 
 
 def _entry_operations(
-    old: tuple[UnitRecordSetStatus, ...], new: tuple[UnitRecordSetStatus, ...]
+    entries: str,
+    old: Sequence[EntryT],
+    new: Sequence[EntryT],
+    tests: Callable[[str, EntryT], Iterator[Operation]],
 ) -> Iterator[Operation]:
-    if old is new:
+    if old is new or (not old and not new):
         return
     if not old:
-        yield {"op": "add", "path": ENTRIES, "value": [entry.dump() for entry in new]}
+        yield {"op": "add", "path": entries, "value": [entry.dump() for entry in new]}
         return
-    wanted: dict[ObjectKey, UnitRecordSetStatus] = {entry.key: entry for entry in new}
+    wanted: dict[ObjectKey, EntryT] = {entry.key: entry for entry in new}
     removed = []
     for index, entry in enumerate(old):
         successor = wanted.pop(entry.key, None)
         if successor is None:
             removed.append(index)
         elif successor is not entry and successor != entry:
-            yield from _tests(index, entry)
-            yield {"op": "replace", "path": f"{ENTRIES}/{index}", "value": successor.dump()}
+            yield from tests(f"{entries}/{index}", entry)
+            yield {"op": "replace", "path": f"{entries}/{index}", "value": successor.dump()}
     for index in reversed(removed):  # from the back, so that positions stay what they are
-        yield from _tests(index, old[index])
-        yield {"op": "remove", "path": f"{ENTRIES}/{index}"}
+        yield from tests(f"{entries}/{index}", old[index])
+        yield {"op": "remove", "path": f"{entries}/{index}"}
     for entry in wanted.values():
-        yield {"op": "add", "path": f"{ENTRIES}/-", "value": entry.dump()}
+        yield {"op": "add", "path": f"{entries}/-", "value": entry.dump()}
 
 
-def _tests(index: int, entry: UnitRecordSetStatus) -> Iterator[Operation]:
-    at = f"{ENTRIES}/{index}"
+def _record_set_tests(at: str, entry: UnitRecordSetStatus) -> Iterator[Operation]:
     yield {"op": "test", "path": f"{at}/recordSetName", "value": entry.record_set_name}
     yield {"op": "test", "path": f"{at}/recordSetNamespace", "value": entry.record_set_namespace}
+
+
+def _withdrawal_tests(at: str, entry: UnitWithdrawalStatus) -> Iterator[Operation]:
+    yield {"op": "test", "path": f"{at}/claimName", "value": entry.claim_name}
+    yield {"op": "test", "path": f"{at}/claimNamespace", "value": entry.claim_namespace}

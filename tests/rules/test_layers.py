@@ -23,8 +23,9 @@ CONTROLLER_PARTS = {
     "api": set(),
     "runtime": set(),
     "core": {"api", "runtime"},
-    "ledger": {"api", "runtime"},
-    "providers": {"api", "runtime", "ledger"},
+    "probe": {"runtime"},
+    "ledger": {"api", "runtime", "probe"},
+    "providers": {"api", "runtime", "ledger", "probe"},
     "apps": {"api", "runtime"},
 }
 

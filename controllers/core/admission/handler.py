@@ -13,6 +13,8 @@ from typing import Any, Final
 import structlog
 
 from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
+from controllers.api.record_withdrawal_waiver import RECORD_WITHDRAWAL_WAIVERS
 from controllers.core.admission.claim import Resolution, provider_ref
 from controllers.core.admission.ledger import object_to_delete, validate_zone_unit, validate_zone_unit_status
 from controllers.core.admission.lookup import Lookups, LookupUnavailableError
@@ -25,6 +27,8 @@ from controllers.core.admission.status import (
     validate_zone_class_status,
     validate_zone_status,
 )
+from controllers.core.admission.withdrawal import validate_waiver, validate_withdrawal
+from controllers.core.admission.withdrawal_status import validate_waiver_status, validate_withdrawal_status
 from controllers.core.admission.zone import validate_zone
 from controllers.core.admission.zone_class import validate_zone_class
 from controllers.core.providercontract.contract import Contracts
@@ -81,6 +85,11 @@ class Admission:
             Hook(RECORD_SETS, "status", UPDATES, _judging("status", self._judge_record_set_status)),
             Hook(ZONE_UNITS, None, WRITES | DELETES, self._unit_handler()),
             Hook(ZONE_UNITS, "status", UPDATES, _judging("status", self._judge_zone_unit_status)),
+            # What these may have in their metadata is a rule of theirs, so that a change of it is judged too.
+            Hook(RECORD_WITHDRAWALS, None, WRITES, _judging(None, self._judge_withdrawal)),
+            Hook(RECORD_WITHDRAWALS, "status", UPDATES, _judging("status", self._judge_withdrawal_status)),
+            Hook(RECORD_WITHDRAWAL_WAIVERS, None, WRITES, _judging(None, self._judge_waiver)),
+            Hook(RECORD_WITHDRAWAL_WAIVERS, "status", UPDATES, _judging("status", self._judge_waiver_status)),
             *_own_hooks(self._own_kinds),
         )
 
@@ -111,6 +120,19 @@ class Admission:
 
     async def _judge_zone_unit_status(self, request: Request) -> list[Fault]:
         return validate_zone_unit_status(request.object, request.old, await self._storage(request))
+
+    async def _judge_withdrawal(self, request: Request) -> list[Fault]:
+        resolution = None if _leaves("spec", request) else await self._resolve(request)
+        return validate_withdrawal(request.object, request.old, resolution)
+
+    async def _judge_withdrawal_status(self, request: Request) -> list[Fault]:
+        return validate_withdrawal_status(request.object, request.old, await self._storage(request))
+
+    async def _judge_waiver(self, request: Request) -> list[Fault]:
+        return validate_waiver(request.object, request.old)
+
+    async def _judge_waiver_status(self, request: Request) -> list[Fault]:
+        return validate_waiver_status(request.object)
 
     def _unit_handler(self) -> Handler:
         judge = _judging("spec", self._judge_zone_unit)
@@ -150,14 +172,14 @@ class Admission:
         return zone.spec.domain_name if zone else None
 
 
-def _judging(part: str, judge: Judge) -> Handler:
-    """Return the handler that refuses what `judge` finds faults with, unless `part` of the object stays as it was.
+def _judging(part: str | None, judge: Judge) -> Handler:
+    """Return the handler that refuses what `judge` finds faults with, unless `part` of the object stays as it was; None is all of it.
 
     What was admitted stays so: a change of metadata needs no Provider, and no finalizer hangs on one that has gone.
     """
 
     async def answer(request: Request) -> dict[str, Any]:
-        if request.operation not in WRITES or _leaves(part, request):
+        if request.operation not in WRITES or (part is not None and _leaves(part, request)):
             return allow(request.uid)
         faults = await judge(request)
         return deny(request, faults) if faults else allow(request.uid)

@@ -17,6 +17,7 @@ from controllers.core.admission.condition import judge_conditions
 from controllers.core.admission.record_body import Switch, judge_body
 from controllers.core.admission.record_name import judge_owner, require_host
 from controllers.core.admission.status import Storage, adds_reason, generation_of, judge_data, judge_name_servers
+from controllers.core.admission.withdrawal_ledger import judge_withdrawal_results, judge_withdrawals
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.fault import Fault, FaultReason
 from controllers.core.providercontract.field import (
@@ -57,6 +58,7 @@ def validate_zone_unit(new: Manifest, old: Manifest | None, storage: Storage) ->
         faults += _judge_item(item, known.get(_key(item.value)), contract)
     faults += _judge_repeated(items, _key, "RecordSet")
     faults += _judge_repeated(items, _identity, "combination of name and type in a zone")
+    faults += judge_withdrawals(spec, before)
     return faults
 
 
@@ -84,6 +86,7 @@ def validate_zone_unit_status(new: Manifest, old: Manifest | None, storage: Stor
         faults += judge_conditions(item.child("conditions"), RECORD_SET_REASONS, on_item)
         faults += _judge_provider_data(item, Field(item.path, known.get(_key(item.value))), storage, Target.RECORD_SET)
     faults += _judge_repeated(items, _key, "RecordSet")
+    faults += judge_withdrawal_results(status, before, storage)
     faults += _judge_state(status.at("provider.state"))
     return faults
 

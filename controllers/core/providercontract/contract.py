@@ -83,6 +83,10 @@ class Contract:
         """Object to the public provider data in a status."""
         yield from self._judge(self._parts.schemas.get((target, STATUS_DATA)), data, required=False)
 
+    def judge_withdrawal_data(self, data: Field) -> Iterator[Fault]:
+        """Object to the public evidence in the status of a withdrawal."""
+        yield from self._judge(self._parts.withdrawal_schema, data, required=False)
+
     def adds_reason(self, target: Target, kind: str, status: str, reason: str) -> bool:
         """Say whether the version declares a condition reason of its own."""
         declared = self.version.zone if target is Target.ZONE else self.version.record_set

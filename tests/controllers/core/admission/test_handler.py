@@ -292,7 +292,7 @@ def test_hooks_have_the_paths_that_api_servers_are_told() -> None:
     assert paths["/validate/dns.appthrust.io/v1alpha1/recordsets"] == ["CREATE", "UPDATE"]
     assert paths["/validate/dns.appthrust.io/v1alpha1/recordsets/status"] == ["UPDATE"]
     assert paths["/validate/dns.appthrust.io/v1alpha1/zoneunits"] == ["CREATE", "DELETE", "UPDATE"]
-    assert len(paths) == 9
+    assert len(paths) == 13
 
 
 async def test_a_zone_reference_is_looked_up_in_the_claims_namespace() -> None:
