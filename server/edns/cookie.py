@@ -41,11 +41,19 @@ class Cookies:
     def __init__(self, keys: Sequence[bytes] = (), now_s: Callable[[], float] = time.time) -> None:
         self._now_s = now_s
         self._keys: tuple[bytes, ...] = ()
+        self._followers: list[Callable[[tuple[bytes, ...]], None]] = []
         self.replace(keys)
 
     def replace(self, keys: Sequence[bytes]) -> None:
         """Go over to these secrets (RFC 9018 section 5)."""
         self._keys = tuple(keys) or (secrets.token_bytes(SECRET_BYTES),)
+        for follower in self._followers:
+            follower(self._keys)
+
+    def follow(self, follower: Callable[[tuple[bytes, ...]], None]) -> None:
+        """Have somebody else who answers cookies told of the secrets, now and whenever they are replaced."""
+        self._followers.append(follower)
+        follower(self._keys)
 
     def answer(self, cookie: bytes, client: str) -> bytes | None:
         """Return what the COOKIE option of a reply holds, for what that of the query held; None when its form is wrong.

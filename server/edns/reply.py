@@ -36,7 +36,7 @@ class OptionReplies:
     """The options of one server's replies; `nsid` is empty where it has none, `idle_s` is how long a silent stream is kept."""
 
     def __init__(self, cookies: Cookies | None = None, nsid: bytes = b"", idle_s: float = 10.0) -> None:
-        self._cookies = cookies or Cookies()
+        self.cookies = cookies or Cookies()
         self._nsid = encode_option(NSID, nsid) if nsid else b""
         self._keepalive = _keepalive_option(idle_s)
 
@@ -55,7 +55,7 @@ class OptionReplies:
             code, data_at = options[position : position + 2], position + HEADER_BYTES
             position = data_at + int.from_bytes(options[position + 2 : data_at], "big")
             if code == _COOKIE and not cookie:  # of several the first counts (RFC 7873 section 5.2)
-                answer = self._cookies.answer(options[data_at:position], client)
+                answer = self.cookies.answer(options[data_at:position], client)
                 if answer is None:
                     raise ValueError("a cookie has a wrong length")
                 cookie = True
@@ -73,7 +73,7 @@ class OptionReplies:
     def trusts(self, options: bytes, client: str) -> bool:
         """Say whether the options prove that the client gets what is sent to its address."""
         cookie = next((data for code, data in decode_options(options) if code == COOKIE), b"")
-        return self._cookies.is_ours(cookie, client)
+        return self.cookies.is_ours(cookie, client)
 
 
 def _keepalive_option(idle_s: float) -> bytes:

@@ -20,10 +20,12 @@ class NativeMatcher(Matcher):
     __slots__ = ("_native",)
 
     def __init__(self, catalog: NativeCatalog, policy: AnswerPolicy | None = None) -> None:
+        policy = policy or AnswerPolicy()
         super().__init__(catalog, policy)
         self.answer_datagram = super().answer  # type: ignore[assignment]  # UDP has no replies of many messages
         self._native = catalog.native.answer
+        policy.options.cookies.follow(catalog.native.set_cookie_secrets)
 
     def answer(self, packet: bytes, client: str, transport: Transport = Transport.UDP) -> Reply:
-        reply = self._native(packet, transport is not Transport.UDP)
+        reply = self._native(packet, client, transport is not Transport.UDP)
         return super().answer(packet, client, transport) if reply is None else reply

@@ -3,11 +3,14 @@
 //! Owns the border to Python. `matcher` answers, `table` is what it reads, `worker` is where it runs.
 
 mod batch;
+mod cookie;
 mod limiter;
 mod load;
 mod map;
 mod matcher;
 mod name;
+mod nodes;
+mod packed;
 mod shared;
 mod table;
 mod worker;
@@ -17,17 +20,19 @@ use std::net::{IpAddr, SocketAddr};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::cookie::{Asker, Cookies, SECRET};
 use crate::limiter::{Network, Verdict};
 use crate::load::{Edit, Reader};
-use crate::map::Map;
-use crate::matcher::{Matcher, Policy, Refusal, CAPACITY};
+use crate::matcher::{Matcher, Policy, Refusal, Slots, CAPACITY};
 use crate::name::Name;
+use crate::nodes::Nodes;
 use crate::shared::{held, Shared, View};
-use crate::table::{Node, Root, Tallies, Tally, Zone};
+use crate::table::{Root, Tallies, Tally, Zone};
 
 /// Questions by type: outside of all zones, and by apex.
 type Asked<'py> = (Vec<u64>, Vec<(Bound<'py, PyBytes>, Vec<u64>)>);
@@ -41,7 +46,7 @@ struct Caller {
 
 /// The names of a zone, read from Python.
 #[pyclass(frozen)]
-struct Content(Map<Node>);
+struct Content(Nodes);
 
 /// All zones, and the matcher over them.
 #[pyclass(frozen)]
@@ -70,11 +75,11 @@ impl Tables {
             payload: payload_bytes,
             computed: computed_types.into(),
             elsewhere: tallies(threads, counted_types.len() + 1),
-            slots: counted_types.into(),
+            slots: Slots::new(&counted_types),
             not_ours: refusal(not_ours),
             not_ready: refusal(not_ready),
         };
-        let shared = Arc::new(Shared::new(policy, Root { zones: Map::with_room_for(0), complete: false }));
+        let shared = Arc::new(Shared::new(policy, Root::new()));
         let caller = Caller {
             matcher: Matcher::new(0),
             view: View::new(Arc::clone(&shared)),
@@ -83,13 +88,16 @@ impl Tables {
         Tables { shared, caller: Mutex::new(caller), computed, threads }
     }
 
-    /// Returns the reply to a packet, None for what is left to Python.
-    fn answer<'py>(&self, py: Python<'py>, packet: &[u8], stream: bool) -> Option<Bound<'py, PyBytes>> {
+    /// Returns the reply to a packet of a client, whose address is numeric; None for what is left to Python.
+    fn answer<'py>(&self, py: Python<'py>, packet: &[u8], client: &str, stream: bool) -> Option<Bound<'py, PyBytes>> {
+        let now_s = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |elapsed| elapsed.as_secs() as u32);
+        let address = client.split('%').next().and_then(|host| host.parse().ok());
+        let asker = address.map(|address| Asker { address, now_s });
         let mut caller = held(&self.caller);
         let Caller { matcher, view, buffer } = &mut *caller;
         buffer.get_mut(..packet.len())?.copy_from_slice(packet);
         // The edge of a call: a fault here must not end the event loop, and Python answers too.
-        let answer = || matcher.answer(view.root(), &self.shared.policy, buffer, packet.len(), stream);
+        let answer = || matcher.answer(view.root(), &self.shared.policy, buffer, packet.len(), asker, stream);
         let made = panic::catch_unwind(AssertUnwindSafe(answer)).ok()??;
         Some(PyBytes::new(py, &buffer[..made.length]))
     }
@@ -114,12 +122,12 @@ impl Tables {
         soa: &Bound<'_, PyAny>,
         signed: bool,
     ) -> PyResult<()> {
-        let (nodes, soa) = (content.0.clone(), Reader::new(self.computed.clone_ref(py)).answer(soa)?);
+        let (nodes, soa) = (content.0.clone(), Arc::new(Reader::new(self.computed.clone_ref(py)).answer(soa)?));
         let tallies = self
             .zone(apex)
-            .map_or_else(|| tallies(self.threads, self.shared.policy.places()), |zone| Arc::clone(&zone.tallies));
+            .map_or_else(|| tallies(self.threads, self.shared.policy.slots.count()), |zone| Arc::clone(&zone.tallies));
         let zone = Zone { apex: apex.into(), version, nodes, soa, signed, tallies };
-        self.publish(py, |root| root.zones.put(Arc::new(zone)));
+        self.publish(py, |root| root.put(zone));
         Ok(())
     }
 
@@ -137,10 +145,10 @@ impl Tables {
     ) -> PyResult<bool> {
         let Some(before) = self.zone(apex).filter(|zone| zone.version == since) else { return Ok(false) };
         let mut reader = Reader::new(self.computed.clone_ref(py));
-        let (nodes, soa) = (reader.edit(&before.nodes, edits)?, reader.answer(soa)?);
+        let (nodes, soa) = (reader.edit(&before.nodes, &edits)?, Arc::new(reader.answer(soa)?));
         let zone = Zone { nodes, soa, signed, version, ..(*before).clone() };
         drop(before);
-        self.publish(py, |root| root.zones.put(Arc::new(zone)));
+        self.publish(py, |root| root.put(zone));
         Ok(true)
     }
 
@@ -150,6 +158,11 @@ impl Tables {
 
     fn set_complete(&self, py: Python<'_>, complete: bool) {
         self.publish(py, |root| root.complete = complete);
+    }
+
+    /// Makes cookies with the first of these secrets from here on, and takes those of all.
+    fn set_cookie_secrets(&self, py: Python<'_>, secrets: Vec<[u8; SECRET]>) {
+        self.publish(py, |root| root.cookies = Cookies { secrets });
     }
 
     /// Returns what was asked since the last call by type: outside of all zones, and in each zone that was asked.

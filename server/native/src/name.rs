@@ -9,11 +9,13 @@ use std::sync::OnceLock;
 pub const MOST_OCTETS: usize = 255;
 const MOST_LABELS: usize = 128;
 const LONGEST_LABEL: u8 = 63;
+/// Room for the longest name, and for eight octets to be read at any place of it.
+const ROOM: usize = 264;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A name read from a packet or a table; used again for every packet, so that nothing is allocated.
 pub struct Name {
-    octets: [u8; 256],
+    octets: [u8; ROOM],
     length: usize,
     starts: [u8; MOST_LABELS],
     hashes: [u64; MOST_LABELS],
@@ -22,7 +24,7 @@ pub struct Name {
 
 impl Name {
     pub fn new() -> Self {
-        Name { octets: [0; 256], length: 0, starts: [0; MOST_LABELS], hashes: [0; MOST_LABELS], labels: 0 }
+        Name { octets: [0; ROOM], length: 0, starts: [0; MOST_LABELS], hashes: [0; MOST_LABELS], labels: 0 }
     }
 
     /// Reads the uncompressed name at the start of `octets`; returns its length, or None when it is not plain and whole.
@@ -50,7 +52,7 @@ impl Name {
         self.hashes[labels] = hash;
         for label in (0..labels).rev() {
             let (start, next) = (self.starts[label] as usize, self.starts[label + 1] as usize);
-            hash = extend(hash, &self.octets[start..next]);
+            hash = self.extended(hash, start, next - start);
             self.hashes[label] = hash;
         }
         Some(length)
@@ -70,22 +72,26 @@ impl Name {
     pub fn hash(&self, skipped: usize) -> u64 {
         self.hashes[skipped]
     }
+
+    /// Goes on with a hash over a label, eight octets at a time: what lies behind the label is masked out.
+    fn extended(&self, mut hash: u64, start: usize, length: usize) -> u64 {
+        let mut done = 0;
+        while done < length {
+            let at = start + done;
+            let word = u64::from_le_bytes(self.octets[at..at + 8].try_into().expect("eight octets"));
+            let size = (length - done).min(8);
+            let product = u128::from(hash ^ (word << (64 - 8 * size))) * u128::from(SPREAD);
+            hash = (product as u64) ^ ((product >> 64) as u64) ^ SPREAD.rotate_left(size as u32);
+            done += size;
+        }
+        hash
+    }
 }
 
 /// What hashes of this process begin with: others cannot know which names meet in a table.
 fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().build_hasher().finish())
-}
-
-fn extend(mut hash: u64, label: &[u8]) -> u64 {
-    for chunk in label.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let product = u128::from(hash ^ u64::from_le_bytes(word)) * u128::from(SPREAD);
-        hash = (product as u64) ^ ((product >> 64) as u64) ^ SPREAD.rotate_left(chunk.len() as u32);
-    }
-    hash
 }
 
 #[cfg(test)]

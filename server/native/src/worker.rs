@@ -11,12 +11,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::{self, Batch, Signal};
+use crate::cookie::Asker;
 use crate::limiter::{Limiter, Verdict};
-use crate::matcher::{hold_back, Matcher, CAPACITY};
+use crate::matcher::{Made, Matcher};
 use crate::shared::{held, Shared, View};
+use crate::table::Root;
 
 pub const DURATION_BUCKETS: usize = 24;
 
@@ -26,6 +28,8 @@ const MOST_WAITING: usize = 1024;
 const BUSY: usize = 8;
 /// How long an idle worker may hold on to an old root.
 const LOOK_UP_MS: i32 = 1000;
+/// What a buffer holds beside the longest reply that the policy allows: header, question and OPT stand even where nothing fits.
+const BESIDE: usize = 512;
 /// Socket errors that a stopping worker looks past.
 const MOST_FAULTS: usize = 1000;
 const AFTER_FAULT: Duration = Duration::from_millis(1);
@@ -107,15 +111,17 @@ impl Worker {
         let thread = thread::Builder::new().name(format!("dns-udp-{place}")).spawn(move || {
             Loop {
                 desk: &theirs,
-                limiter: limiter.as_deref(),
                 view: View::new(Arc::clone(&shared)),
                 shared: &shared,
                 matcher: Matcher::new(place),
-                until_sample: 1,
-                random: place as u64 + 1,
-                epoch: Instant::now(),
+                sampler: Sampler {
+                    limiter: limiter.as_deref(),
+                    until_sample: 1,
+                    random: place as u64 + 1,
+                    epoch: Instant::now(),
+                },
             }
-            .run(socket, &mut Batch::new(CAPACITY, told));
+            .run(socket, &mut Batch::new(shared.policy.payload + BESIDE, told));
         })?;
         Ok(Worker { desk, thread: Some(thread) })
     }
@@ -139,13 +145,10 @@ impl Drop for Worker {
 
 struct Loop<'a> {
     desk: &'a Desk,
-    limiter: Option<&'a Limiter>,
     view: View,
     shared: &'a Shared,
     matcher: Matcher,
-    until_sample: u64,
-    random: u64,
-    epoch: Instant,
+    sampler: Sampler<'a>,
 }
 
 impl Loop<'_> {
@@ -176,8 +179,9 @@ impl Loop<'_> {
             if taken == 0 && is_stopping {
                 return;
             }
-            self.view.root();
-            if taken > 0 {
+            if taken == 0 {
+                self.view.root(); // so that an idle thread lets go of old roots, too
+            } else {
                 // The socket edge: a fault in one batch must not end the others.
                 let done = panic::catch_unwind(AssertUnwindSafe(|| self.answer(batch, taken, socket)));
                 if done.is_err() {
@@ -190,44 +194,63 @@ impl Loop<'_> {
     /// Answers one batch, all of it from one root.
     fn answer(&mut self, batch: &mut Batch, taken: usize, socket: RawFd) {
         let started = Instant::now();
-        let counts = &self.desk.counts;
-        let mut answered = 0;
+        let now_s = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |elapsed| elapsed.as_secs() as u32);
+        let (counts, policy, root) = (&self.desk.counts, &self.shared.policy, self.view.root());
+        let mut by_rcode = [0u64; 16];
         for place in 0..taken {
+            let asker = batch.peer(place).map(|peer| Asker { address: peer.ip(), now_s });
             let (buffer, length) = batch.datagram(place);
-            let made = self.matcher.answer(self.view.root(), &self.shared.policy, buffer, length, false);
-            let Some(made) = made else {
-                let packet = buffer[..length].into();
+            let made = match length <= buffer.len() {
+                true => self.matcher.answer(root, policy, buffer, length, asker, false),
+                false => None,
+            };
+            let (Some(made), Some(asker)) = (made, asker) else {
                 if let Some(peer) = batch.peer(place) {
-                    self.desk.leave(Miss { packet, peer, told: batch.told(place) });
+                    self.desk.leave(Miss { packet: batch.whole(place), peer, told: batch.told(place) });
                 }
                 continue;
             };
             let rcode = buffer[3] & 0xF;
-            let length = match self.limited(batch, place) {
+            let length = match self.sampler.limited(buffer, &made, &self.matcher, root, asker) {
                 None => made.length,
-                Some(Verdict::HoldBack) => hold_back(batch.datagram(place).0, &made, &self.shared.policy),
+                Some(Verdict::HoldBack) => self.matcher.hold_back(buffer, &made, policy),
                 Some(Verdict::Drop) => {
                     counts.dropped.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
             };
             batch.reply(place, length);
-            counts.by_rcode[rcode as usize].fetch_add(1, Ordering::Relaxed);
-            answered += 1;
+            by_rcode[rcode as usize] += 1;
+        }
+        for (counted, number) in counts.by_rcode.iter().zip(by_rcode).filter(|(_, number)| *number > 0) {
+            counted.fetch_add(number, Ordering::Relaxed);
         }
         let took_ns = started.elapsed().as_nanos() as u64;
+        let answered = by_rcode.iter().sum();
         if let Some(each_ns) = took_ns.checked_div(answered) {
             let micros = each_ns / 1000;
             let bucket = (u64::BITS - micros.leading_zeros()) as usize;
             counts.durations[bucket.min(DURATION_BUCKETS)].fetch_add(answered, Ordering::Relaxed);
             counts.busy_ns.fetch_add(took_ns, Ordering::Relaxed);
             let failed = batch.send(socket);
-            counts.errors.fetch_add(failed as u64, Ordering::Relaxed);
+            if failed > 0 {
+                counts.errors.fetch_add(failed as u64, Ordering::Relaxed);
+            }
         }
     }
+}
 
+/// Picks the replies that are counted for the limiter.
+struct Sampler<'a> {
+    limiter: Option<&'a Limiter>,
+    until_sample: u64,
+    random: u64,
+    epoch: Instant,
+}
+
+impl Sampler<'_> {
     /// Says what becomes of a reply that stands in its buffer, and counts one in so many.
-    fn limited(&mut self, batch: &mut Batch, place: usize) -> Option<Verdict> {
+    fn limited(&mut self, reply: &[u8], made: &Made, matcher: &Matcher, root: &Root, asker: Asker) -> Option<Verdict> {
         let limiter = self.limiter?;
         self.until_sample -= 1;
         let is_sample = self.until_sample == 0;
@@ -235,15 +258,12 @@ impl Loop<'_> {
             // Which ones are picked is not foreseeable for senders: that would let them stay out of the count.
             self.random = self.random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(started_at(self.epoch));
             self.until_sample = 1 + (self.random >> 33) % (2 * limiter.stride - 1);
+            limiter.count(asker.address, reply);
         } else if limiter.nobody_is_over() {
             return None;
         }
-        let peer = batch.peer(place)?;
-        let reply = batch.datagram(place).0;
-        if is_sample {
-            limiter.count(peer.ip(), reply);
-        }
-        limiter.is_over(peer.ip(), reply).then(|| limiter.verdict())
+        let is_over = limiter.is_over(asker.address, reply) && !matcher.trusts(made, root, asker);
+        is_over.then(|| limiter.verdict())
     }
 }
 
