@@ -176,8 +176,8 @@ _TYPE_REJECTIONS: Final = {
 }
 """Types that no zone holds and that ask for something else than data."""
 
-COMPUTED_TYPES: Final = frozenset({*_TYPE_REJECTIONS, rdtype.ANY})
-"""Question types that have no finished answers."""
+COMPUTED_TYPES: Final = frozenset({*_TYPE_REJECTIONS, rdtype.ANY, rdtype.RRSIG})
+"""Question types that have no finished answers, or whose answers are of several TTLs."""
 
 
 def _recursion_desired(packet: bytes) -> int:

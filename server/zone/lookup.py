@@ -6,6 +6,7 @@ for the rest. Never encodes anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -83,13 +84,14 @@ def _match(index: ZoneIndex, name: WireName, sets: Sets, qtype: int, reply: Repl
     """Answer from the sets of the name or of the wildcard that covers it (RFC 1034 section 4.3.2 steps 3a and 3c)."""
     reply.final = sets
     if qtype == rdtype.ANY and sets:
-        reply.answer += [_owned_by(name, each) for each in sets.values()]
+        reply.answer += (_owned_by(name, part) for each in sets.values() for part in _parts(each, sets))
         return None
     found = sets.get(qtype)
     if found is not None:
-        owned = _owned_by(name, found)
-        if owned not in reply.answer:  # a DNAME may lead to its own owner
-            reply.answer.append(owned)
+        for part in _parts(found, sets):
+            owned = _owned_by(name, part)
+            if owned not in reply.answer:  # a DNAME may lead to its own owner
+                reply.answer.append(owned)
         if qtype == rdtype.NS:
             reply.extra += addresses(index, found, reply)
         return None
@@ -99,6 +101,17 @@ def _match(index: ZoneIndex, name: WireName, sets: Sets, qtype: int, reply: Repl
         return None
     reply.answer.append(_owned_by(name, alias))
     return WireName(alias.rdatas[0].lower())
+
+
+def _parts(found: RRset, sets: Sets) -> Iterable[RRset]:
+    """Return a set as it is, signatures by TTL: each has that of the set that it covers (RFC 4034 section 3)."""
+    if found.rdtype != rdtype.RRSIG:
+        return (found,)
+    by_ttl: dict[int, list[bytes]] = {}
+    for rdata in found.rdatas:
+        covered = sets.get(int.from_bytes(rdata[:2], "big"), found)
+        by_ttl.setdefault(covered.ttl_s, []).append(rdata)
+    return (RRset(found.owner, found.rdtype, ttl_s, tuple(rdatas)) for ttl_s, rdatas in by_ttl.items())
 
 
 def _refer(index: ZoneIndex, cut: WireName, reply: Reply) -> None:

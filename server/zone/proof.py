@@ -86,16 +86,22 @@ class Proofs:
         return index.exists(wildcard_of(index.closest_encloser(name)))
 
     def _signed(self, rrsets: list[RRset]) -> Iterator[RRset]:
-        """Yield each set with its signatures behind it; sets that have none, such as those of a child zone, alone."""
+        """Yield each set with its signatures behind it; sets that have none, such as those of a child zone, alone.
+
+        A reply to ANY or RRSIG has them already.
+        """
+        signed = {rrset.owner for rrset in rrsets if rrset.rdtype == rdtype.RRSIG}
         for rrset in rrsets:
             yield rrset
+            if rrset.owner in signed:
+                continue
             owner = (
                 wildcard_of(self.index.closest_encloser(rrset.owner))
                 if self._is_wildcard_answer(rrset.owner)
                 else rrset.owner
             )
             signatures = self.index.at(owner).get(rdtype.RRSIG)
-            if signatures is None or rrset.rdtype == rdtype.RRSIG:
+            if signatures is None:
                 continue
             covered = rrset.rdtype.to_bytes(2, "big")
             found = tuple(rdata for rdata in signatures.rdatas if rdata[:2] == covered)

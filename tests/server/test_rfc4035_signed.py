@@ -190,3 +190,23 @@ def test_hashed_owner_names_are_no_names(target: Target) -> None:
     (proof, *_) = [each for each in ask(target, f"nope.{apex}").authority if each.rdtype == dns.rdatatype.NSEC3]
     for rdtype in ("NSEC3", "A"):
         assert ask(target, str(proof.name), rdtype).rcode() == dns.rcode.NXDOMAIN
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rdtype", ["RRSIG", "ANY"])
+@pytest.mark.parametrize("want_dnssec", [False, True])
+def test_each_signature_comes_once_and_with_the_ttl_of_its_set(
+    kind: str, rdtype: str, want_dnssec: bool, target: Target
+) -> None:
+    """RFC 4034 section 3."""
+    reply = target.ask(f"{kind}.signed.test.", rdtype, tcp=True, want_dnssec=want_dnssec)
+    signatures = [rrset for rrset in reply.answer if rrset.rdtype == dns.rdatatype.RRSIG]
+    assert {rrset.ttl for rrset in signatures} == ({60, 3600} if kind == "nsec" else {0, 3600})
+    assert all(rdata.original_ttl == rrset.ttl for rrset in signatures for rdata in rrset)
+    assert len(one_by_one(reply)) == len(set(one_by_one(reply)))
+
+
+def one_by_one(reply: dns.message.Message) -> list[tuple[str, str]]:
+    assert reply.wire is not None
+    each = dns.message.from_wire(reply.wire, one_rr_per_rrset=True)
+    return [(str(rrset.name), str(rdata)) for rrset in each.answer for rdata in rrset]
