@@ -39,6 +39,8 @@ class ServerName:
 def parse_server(text: str, default_port: int | None = None) -> Address | ServerName:
     """Read `host[:port]`, an address or a name. Raises ValueError, whose text says what is allowed."""
     host, port = _split(text)
+    if "%" in host:
+        raise ValueError(f"found {text!r}, allowed: {ALLOWED}; a scope means something on one host only")
     try:
         return Address(str(ip_address(host)), port if port is not None else default_port or DNS_PORT)
     except ValueError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 import dns.message
@@ -20,6 +21,7 @@ from controllers.probe.exchange import TIMEOUT_S, Exchange
 
 OUTSTANDING_LIMIT: Final = 32
 SILENCE_LIMIT: Final = 3
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Answers = Mapping[Question, Answer]
 
@@ -34,7 +36,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What every server of a zone said, by address; `began` and `ended` are times of the clock that the caller reads.
+    """What every server of a zone said, by address, between two moments of the wall clock.
 
     `label` was new in this round: questions about wildcards ask for it. `faults` say what was wrong on the way to the servers.
     """
@@ -42,8 +44,8 @@ class Round:
     zone: str
     servers: tuple[Server, ...]
     answers: Mapping[Address, Answers]
-    began: float = 0.0
-    ended: float = 0.0
+    began: datetime = NEVER
+    ended: datetime = NEVER
     label: str = ""
     faults: tuple[str, ...] = field(default=())
 
