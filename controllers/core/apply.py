@@ -28,6 +28,8 @@ from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
 
+_Mark = tuple[str, ObjectKey]
+
 
 class LedgerWriter:
     """Writes on behalf of the composer through one client."""
@@ -35,6 +37,7 @@ class LedgerWriter:
     def __init__(self, client: Client, expectations: Expectations) -> None:
         self._client = client
         self._expectations = expectations
+        self._released: dict[ObjectKey, dict[_Mark, str]] = {}
 
     async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
         """Put the finalizer on every claim whose records are about to stand in the ledger; raises when one cannot be held."""
@@ -49,15 +52,25 @@ class LedgerWriter:
         await in_parallel(writes)
 
     async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
-        """Take the finalizer off deleting claims that nothing stands in the ledger for."""
-        writes = [
-            self._release(RECORD_SETS, claim.meta)
+        """Take the finalizer off deleting claims that nothing stands in the ledger for.
+
+        A claim that was let go and that the caches still show is not written a second time.
+        """
+        leaving = [
+            (RECORD_SETS, claim.meta)
             for claim in inputs.record_sets
             if claim.meta.deleting and claim.key not in composition.hold
         ]
         if inputs.zone is not None and inputs.zone.meta.deleting and not composition.hold_zone:
-            writes.append(self._release(ZONES, inputs.zone.meta))
-        await in_parallel(writes)
+            leaving.append((ZONES, inputs.zone.meta))
+        before = self._released.pop(inputs.key, {})
+        marks = {_mark(ref, meta): meta.resource_version for ref, meta in leaving}
+        released = {mark: version for mark, version in before.items() if marks.get(mark) == version}
+        if leaving:
+            self._released[inputs.key] = released
+        await in_parallel(
+            self._release_once(ref, meta, released) for ref, meta in leaving if _mark(ref, meta) not in released
+        )
 
     async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> Mapping[int, str]:
         """Bring the parts of the ledger to what was composed: first those that hold items, then those that are empty now.
@@ -158,6 +171,10 @@ class LedgerWriter:
         except NotFound as error:
             raise _gone(error) from error
 
+    async def _release_once(self, ref: ResourceRef, meta: ObjectMeta, released: dict[_Mark, str]) -> None:
+        await self._release(ref, meta)
+        released[_mark(ref, meta)] = meta.resource_version
+
     async def _release(self, ref: ResourceRef, meta: ObjectMeta) -> None:
         if CORE_FINALIZER in meta.finalizers:
             try:
@@ -168,6 +185,10 @@ class LedgerWriter:
     async def _set_finalizers(self, ref: ResourceRef, meta: ObjectMeta, finalizers: list[str]) -> None:
         patch = {"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}}
         await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
+
+
+def _mark(ref: ResourceRef, meta: ObjectMeta) -> _Mark:
+    return ref.kind, meta.key
 
 
 def _gone(error: NotFound) -> Conflict:

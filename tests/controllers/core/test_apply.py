@@ -1,0 +1,63 @@
+"""What the composer writes of finalizers: each once, whatever the caches still show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controllers.api.group import CORE_FINALIZER
+from controllers.api.record_set import RecordSet
+from controllers.core.apply import LedgerWriter
+from controllers.core.compose import Composition
+from controllers.core.expectation import Expectations
+from controllers.core.ledger import Ledger
+from kube.access import Access
+from kube.client import Client
+from kube.errors import Conflict
+from kube.resource import ResourceRef
+from tests.controllers.core.build import deleting, inputs, record_set
+
+NOTHING_HELD = Composition(Ledger({}, {}, {}, frozenset()), None, {}, hold_zone=True)
+
+
+class Recorder(Client):
+    """A client that writes nothing and remembers what it was asked to; `failure` is what the next write ends with."""
+
+    def __init__(self) -> None:
+        super().__init__(Access("http://127.0.0.1:1"))
+        self.asked: list[str] = []
+        self.failure: Exception | None = None
+
+    async def patch_merge(
+        self, ref: ResourceRef, patch: dict[str, Any], *, name: str, namespace: str = "", **options: Any
+    ) -> dict[str, Any]:
+        self.asked.append(name)
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+        return {}
+
+
+def leaving(version: str) -> RecordSet:
+    return record_set("www", metadata={**deleting(), "finalizers": [CORE_FINALIZER], "resourceVersion": version})
+
+
+async def test_a_claim_that_was_let_go_is_not_written_again_while_the_caches_lag() -> None:
+    client = Recorder()
+    writer = LedgerWriter(client, Expectations())
+    for version in ("7", "7", "8"):
+        await writer.release_claims(inputs(leaving(version)), NOTHING_HELD)
+    assert len(client.asked) == 2
+    await writer.release_claims(inputs(), NOTHING_HELD)
+    await writer.release_claims(inputs(leaving("8")), NOTHING_HELD)
+    assert len(client.asked) == 3, "what has gone is forgotten"
+
+
+async def test_a_claim_that_could_not_be_let_go_is_tried_again() -> None:
+    client = Recorder()
+    writer = LedgerWriter(client, Expectations())
+    client.failure = Conflict("modified", code=409, reason="Conflict")
+    try:
+        await writer.release_claims(inputs(leaving("7")), NOTHING_HELD)
+    except Conflict:
+        await writer.release_claims(inputs(leaving("7")), NOTHING_HELD)
+    assert len(client.asked) == 2
