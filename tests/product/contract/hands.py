@@ -198,6 +198,8 @@ class Hands:
             await self.grant(self.model.grants - {key.label})
         else:
             await self.label_team(False)
+        if self.luck.random() < 0.7:
+            await self.settle()
         await self._live_on_with(key)
 
     async def _live_on_with(self, key: Key) -> None:
