@@ -201,3 +201,67 @@ def test_aggregate_is_as_bad_as_the_worst_target(
     ledger = Ledger(item("www"), item("mail"))
     ledger.round(*results, zone=zone_result(zone))
     assert ledger.aggregate is status
+
+
+def facts(ledger: Ledger, claim: str) -> tuple[Any, Any] | None:
+    entry = ledger.entry(claim)
+    assert entry is not None
+    return (entry.provider.data, entry.provider.state) if entry.provider is not None else None
+
+
+def test_facts_stay_until_a_result_says_otherwise() -> None:
+    ledger = Ledger(item("www"))
+    ledger.round(ItemResult(PROGRAMMED, data={"id": 1}, state={"note": "x"}))
+    assert facts(ledger, "www") == ({"id": 1}, {"note": "x"})
+    ledger.round(CONFLICT)
+    assert facts(ledger, "www") == ({"id": 1}, {"note": "x"})
+    ledger.round(ItemResult(PROGRAMMED, state={}))
+    assert facts(ledger, "www") == ({"id": 1}, None)
+    ledger.round(ItemResult(PROGRAMMED, data={}))
+    assert facts(ledger, "www") is None
+
+
+def test_facts_are_written_beside_a_result_that_would_be_held_back() -> None:
+    ledger = Ledger(item("www"))
+    ledger.round(
+        ItemResult(PENDING, state={"id": 1}), zone=ZoneResult(ACCEPTED, PENDING, ledger_state={"change": "C1"})
+    )
+    assert facts(ledger, "www") == (None, {"id": 1})
+    assert ledger.status.provider is not None
+    assert ledger.status.provider.state == {"change": "C1"}
+
+
+def test_facts_outlive_an_edit_of_the_claim() -> None:
+    ledger = Ledger(item("www"))
+    ledger.round(ItemResult(PROGRAMMED, data={"id": 1}))
+    ledger.write(item("www", "192.0.2.9", generation=2))
+    ledger.round(WAITS, release=EVERY_HOLD)
+    assert facts(ledger, "www") == ({"id": 1}, None)
+    assert ledger.reason("www") == "ProviderChangePending"
+
+
+def test_facts_of_the_zone_stay_until_a_result_says_otherwise() -> None:
+    ledger = Ledger(item("www"))
+    told = ZoneResult(ACCEPTED, PROGRAMMED, ("ns1.dns.test",), {"id": "Z1"}, {"ref": "r"}, {"change": "C1"})
+    ledger.round(SERVED, zone=told)
+    ledger.round(SERVED, zone=ZoneResult(ACCEPTED, UNAVAILABLE), release=EVERY_HOLD)
+    zone = ledger.status.zone
+    assert zone is not None
+    assert zone.provider is not None
+    assert (zone.name_servers, zone.provider.data, zone.provider.state) == (
+        ("ns1.dns.test",),
+        {"id": "Z1"},
+        {"ref": "r"},
+    )
+    ledger.round(SERVED, zone=ZoneResult(ACCEPTED, PROGRAMMED, (), {}, {}, {}))
+    assert ledger.status.provider is None
+    assert ledger.status.zone is not None
+    assert (ledger.status.zone.provider, ledger.status.zone.name_servers) == (None, ())
+
+
+def test_same_facts_again_cost_nothing() -> None:
+    ledger = Ledger(item("www"))
+    told = ItemResult(PROGRAMMED, data={"id": 1}, state={"note": ["x"]})
+    zone = ZoneResult(ACCEPTED, PROGRAMMED, ("ns1.dns.test",), {"id": "Z1"}, {"ref": "r"}, {"change": "C1"})
+    ledger.round(told, zone=zone)
+    assert ledger.round(told, zone=zone, now=LATER) == []
