@@ -35,6 +35,11 @@ class Query:
     malformed: bool = False
 
     @property
+    def known_options(self) -> bytes:
+        """The options of the query, which are whole unless it is malformed; those of another version of EDNS are not read."""
+        return b"" if self.edns is None or self.edns.version else self.edns.options
+
+    @property
     def is_more_than_a_question(self) -> bool:
         """Say whether it asks for a transfer, tells about one, or is signed."""
         if self.malformed or self.question is None:

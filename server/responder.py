@@ -64,16 +64,14 @@ class Responder:
         query = read_query(packet, client, Transport.UDP, self._policy.options)
         if query.malformed or query.question is None or opcode(packet) != QUERY:
             return None
-        if query.edns is not None and has_cookie(query.edns.options):
+        if has_cookie(query.known_options):
             return self._reject(query, query.question, BADCOOKIE)
         return self._compose(query, query.question, Answer(heads(TRUNCATED, 0, 0, 0), b""), NODATA_ANSWER)
 
     def trusts(self, packet: bytes, client: str) -> bool:
         """Say whether the query holds a cookie that only somebody at the client's address can have."""
         query = read_query(packet, client, Transport.UDP, self._policy.options)
-        if query.malformed or query.edns is None:
-            return False
-        return self._policy.options.trusts(query.edns.options, client)
+        return not query.malformed and self._policy.options.trusts(query.known_options, client)
 
     def _answer(self, query: Query, question: Question) -> bytes:
         apex = self._catalog.find(question.name)
@@ -111,9 +109,7 @@ class Responder:
             not query.malformed
             and opcode(packet) == QUERY
             and count(packet, 0) == 0
-            and query.edns is not None
-            and query.edns.version == 0
-            and has_cookie(query.edns.options)
+            and has_cookie(query.known_options)
         )
         rcode = Rcode.NOERROR if wants_cookie else rejection.rcode
         opt = opt_record(self._policy.payload_bytes, options=query.options) if wants_cookie else b""

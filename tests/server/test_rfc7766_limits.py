@@ -7,7 +7,7 @@ import contextlib
 import resource
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import dns.message
 import dns.rcode
@@ -255,7 +255,7 @@ class Transfers:
             return None
         return Streamed(self._messages(query.packet))
 
-    async def _messages(self, packet: bytes) -> AsyncIterator[bytes]:
+    async def _messages(self, packet: bytes) -> AsyncGenerator[bytes, None]:
         head = packet[:2] + b"\x84\x00" + packet[4:]
         yield head
         await self.may_go_on.wait()
@@ -331,7 +331,7 @@ async def test_long_replies_under_way_are_bounded_and_the_rest_comes_after_them(
 
 async def test_a_long_reply_that_breaks_off_ends_the_connection() -> None:
     class Broken(Transfers):
-        async def _messages(self, packet: bytes) -> AsyncIterator[bytes]:
+        async def _messages(self, packet: bytes) -> AsyncGenerator[bytes, None]:
             yield packet[:2] + b"\x84\x00" + packet[4:]
             raise OSError("the journal is gone")
 
