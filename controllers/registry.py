@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.ledger.registration import Registration
+from controllers.providers.cloudflare.registration import CLOUDFLARE
 from controllers.providers.hosted.registration import HOSTED
+from controllers.providers.route53.registration import ROUTE53
 
-REGISTRATIONS: Final[tuple[Registration, ...]] = (HOSTED,)
+REGISTRATIONS: Final[tuple[Registration, ...]] = (HOSTED, ROUTE53, CLOUDFLARE)

@@ -181,7 +181,7 @@ def _zone_name(text: str) -> Labels:
 
 def _limit(query: dict[str, str], default: int, highest: int) -> int:
     text = query.get("maxitems", str(default))
-    if not text.isdecimal() or not 1 <= int(text):
+    if not text.isdecimal() or not int(text) >= 1:
         raise invalid_input(f"Invalid MaxItems: {text}")
     return min(int(text), highest)
 

@@ -15,18 +15,18 @@ from tests.controllers.providers.route53.fake.name import read_name
 STRING = re.compile(r'"((?:[^"\\]|\\[0-7]{3}|\\.)*)"')
 
 
-class ValueFault(Exception):
+class ValueFaultError(Exception):
     """Why a value is refused."""
 
 
 def check_value(rdtype: str, value: str) -> object:
-    """Return what the value is compared by. Raises ValueFault."""
+    """Return what the value is compared by. Raises ValueFaultError."""
     check = CHECKS.get(rdtype)
     return check(value) if check is not None else value
 
 
 def strings_of(value: str) -> list[bytes]:
-    """Return the character-strings of a TXT value. Raises ValueFault."""
+    """Return the character-strings of a TXT value. Raises ValueFaultError."""
     strings: list[bytes] = []
     at = 0
     while at < len(value):
@@ -112,8 +112,8 @@ def _txt(value: str) -> object:
     return tuple(strings_of(value))
 
 
-def _fault(code: str, words: str, value: str) -> ValueFault:
-    return ValueFault(f"Invalid Resource Record: 'FATAL problem: {code} ({words}) encountered with '{value}''")
+def _fault(code: str, words: str, value: str) -> ValueFaultError:
+    return ValueFaultError(f"Invalid Resource Record: 'FATAL problem: {code} ({words}) encountered with '{value}''")
 
 
 CHECKS: dict[str, Callable[[str], object]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.controllers.providers.route53.fake.error import AwsError, invalid_batch, invalid_input
 from tests.controllers.providers.route53.fake.name import Labels, read_name, sort_key, write_name
-from tests.controllers.providers.route53.fake.value import ValueFault, check_value
+from tests.controllers.providers.route53.fake.value import ValueFaultError, check_value
 
 VALUES_LIMIT = 1000
 CHARACTERS_LIMIT = 32000
@@ -83,7 +83,7 @@ class HostedZone:
         for action, wire in changes:
             try:
                 record = read_record_set(wire)
-            except ValueFault as fault:
+            except ValueFaultError as fault:
                 faults.append(str(fault))
                 continue
             faults += self._change(after, action, record)
@@ -136,7 +136,7 @@ class HostedZone:
 
 
 def read_record_set(wire: Wire) -> RecordSet:
-    """Return a record set that a request holds. Raises AwsError, or ValueFault for what is a fault of the batch."""
+    """Return a record set that a request holds. Raises AwsError, or ValueFaultError for what is a fault of the batch."""
     labels = read_name(wire["Name"])
     rdtype = wire["Type"]
     alias = wire.get("AliasTarget")
@@ -150,7 +150,7 @@ def read_record_set(wire: Wire) -> RecordSet:
         raise invalid_input(f"Value '{ttl}' at 'ttl' failed to satisfy constraint")
     checked = [check_value(rdtype, value) for value in values]
     if len(set(checked)) != len(checked):
-        raise ValueFault(f"Duplicate Resource Record: '{values[0]}'")
+        raise ValueFaultError(f"Duplicate Resource Record: '{values[0]}'")
     known = {"Name", "Type", "TTL", "ResourceRecords", "AliasTarget", "SetIdentifier"}
     return RecordSet(
         labels=labels,
@@ -181,7 +181,9 @@ def _check_limits(changes: list[tuple[str, Wire]]) -> None:
         values += weight * max(1, len(records))
         characters += weight * sum(len(each["Value"]) for each in records)
     if not changes:
-        raise invalid_input("1 validation error detected: Value '[]' at 'changeBatch.changes' failed to satisfy constraint")
+        raise invalid_input(
+            "1 validation error detected: Value '[]' at 'changeBatch.changes' failed to satisfy constraint"
+        )
     if values > VALUES_LIMIT:
         raise invalid_batch([f"Number of records limit of {VALUES_LIMIT} exceeded."])
     if characters > CHARACTERS_LIMIT:

@@ -1,0 +1,123 @@
+"""Sending changes: one batch at a time, taken apart when it is refused, until what is wrong in it is alone.
+
+Owns the order of calls and the memory of what was refused. What fails half-way leaves a record of what was accepted before, so that
+nothing that was done is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from controllers.providers.route53.change import Change, Unit, bind, halves, take_batch
+from controllers.providers.route53.client import Account
+from controllers.providers.route53.failure import BatchRejected, Failure, Fault
+from controllers.providers.route53.record import fingerprint
+from kube.object import ObjectKey
+
+
+@dataclass(slots=True)
+class Submission:
+    """What became of a batch: the change that each item is part of, what was refused, and the failure that ended it early."""
+
+    accepted: dict[ObjectKey, str] = field(default_factory=dict)
+    refused: dict[ObjectKey, BatchRejected] = field(default_factory=dict)
+    failure: Failure | None = None
+
+    @property
+    def change_ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.accepted.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The changes of the next batch, and those that wait for a later one."""
+
+    batch: tuple[Unit, ...]
+    later: tuple[Unit, ...]
+
+    @property
+    def changes(self) -> list[Change]:
+        return [change for unit in self.batch for change in unit]
+
+
+def queue_up(changes: Iterable[Change]) -> Queue:
+    """Return what of the changes fits in one batch."""
+    batch, later = take_batch(bind(changes))
+    return Queue(tuple(batch), tuple(later))
+
+
+async def submit(account: Account, zone_id: str, queue: Queue) -> Submission:
+    """Send a batch. Never raises Failure: it stands in the submission, beside what was accepted before it."""
+    submission = Submission()
+    try:
+        await _send(account, zone_id, list(queue.batch), submission)
+    except Failure as failure:
+        submission.failure = failure
+    return submission
+
+
+async def _send(account: Account, zone_id: str, units: Sequence[Unit], submission: Submission) -> None:
+    changes = [change for unit in units for change in unit]
+    if not changes:
+        return
+    try:
+        change_id = await account.change(zone_id, changes)
+    except BatchRejected as refusal:
+        parts = halves(units)
+        if not parts:
+            submission.refused.update({change.item: refusal for change in changes})
+            return
+        for part in parts:
+            await _send(account, zone_id, part, submission)
+        return
+    submission.accepted.update({change.item: change_id for change in changes})
+
+
+@dataclass(slots=True)
+class _Refusal:
+    subject: tuple[str, str]
+    refusal: BatchRejected
+    until: float
+
+
+class Quarantine:
+    """Changes that were refused alone: the same ones are not sent again before their time."""
+
+    def __init__(self, refusal_s: float, stale_s: float, clock: Callable[[], float]) -> None:
+        self._refusal_s = refusal_s
+        self._stale_s = stale_s
+        self._clock = clock
+        self._kept: dict[ObjectKey, _Refusal] = {}
+
+    def take_in(self, changes: Iterable[Change], submission: Submission) -> None:
+        """Keep the changes that were refused."""
+        for change in changes:
+            refusal = submission.refused.get(change.item)
+            if refusal is not None:
+                wait_s = self._stale_s if refusal.fault is Fault.STALE else self._refusal_s
+                self._kept[change.item] = _Refusal(_subject(change), refusal, self._clock() + wait_s)
+
+    def objection(self, change: Change) -> BatchRejected | None:
+        """Return why a change is not to be sent now, None when it may be."""
+        kept = self._kept.get(change.item)
+        if kept is None:
+            return None
+        if kept.subject != _subject(change) or kept.until <= self._clock():
+            del self._kept[change.item]
+            return None
+        return kept.refusal
+
+    def due_s(self) -> float | None:
+        """Return when the next change may be tried again, in seconds."""
+        now = self._clock()
+        return min((max(each.until - now, 0.0) for each in self._kept.values()), default=None)
+
+    def keep_only(self, items: Iterable[ObjectKey]) -> None:
+        """Drop what was kept of items that are gone or want nothing any more."""
+        wanted = set(items)
+        self._kept = {key: kept for key, kept in self._kept.items() if key in wanted}
+
+
+def _subject(change: Change) -> tuple[str, str]:
+    return change.action.value, fingerprint(change.record)
