@@ -48,7 +48,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider_options, "REGISTRATIONS", there)
 
 
-def run(*words: str, up: bool = False, **environment: str) -> tuple[int, str]:
+def run(*words: str, up: bool = False, environment: dict[str, str] | None = None) -> tuple[int, str]:
     def command(providers: Providers, name: str = "x") -> None:
         """Run."""
         typer.echo(f"{name}: {len(providers('system'))} providers")
@@ -72,7 +72,7 @@ def test_providers_run_as_their_registrations_say() -> None:
 
 def test_switch_by_option_wins_over_the_environment() -> None:
     environment = {"HOSTED_CONTROLLER_ENABLED": "true", "CLOUD_CONTROLLER_ENABLED": "true"}
-    run("--no-cloud-controller-enabled", **environment)
+    run("--no-cloud-controller-enabled", environment=environment)
     assert names() == ["hosted"]
 
 
@@ -85,7 +85,7 @@ def test_binding_and_settings_are_given(by_environment: bool) -> None:
         "cloud_speed": "9",
     }
     if by_environment:
-        run(**{name.upper(): value for name, value in given.items()})
+        run(environment={name.upper(): value for name, value in given.items()})
     else:
         run(*(word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)))
     ((_, choice),) = chosen

@@ -47,7 +47,7 @@ class HostedProvider:
             surroundings,
             config.binding,
             judge_parameters,
-            self._zone_units,
+            self._make_units,
             concerned=lambda unit: self._claimants(unit.spec.zone.domain_name),
             converter=converter,
         )
@@ -86,7 +86,7 @@ class HostedProvider:
             self._live = live
             yield from self._ledger.all_zones()
 
-    def _zone_units(self, context: LedgerContext) -> ZoneUnitReconciler:
+    def _make_units(self, context: LedgerContext) -> ZoneUnitReconciler:
         self._units = ZoneUnitReconciler(context, self._informers, self._config.patience)
         return self._units
 
