@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 
 import pytest
 
-from tests.rules.source import PACKAGES, Source, imports, sources
+from controllers.registry import REGISTRATIONS
+from tests.rules.source import PACKAGES, ROOT, Source, imports, sources
 
 MAY_IMPORT = {
     "zonemodel": set(),
@@ -110,3 +113,10 @@ def test_the_layer_test_sees_a_wrong_import() -> None:
     assert violations(wrong) == []
     tree = ast.parse("import controllers.core\nfrom standalone import up")
     assert len(violations(Source(wrong.path, tree, ""))) >= 2
+
+
+def test_a_provider_that_nobody_runs_needs_no_library_of_its_own() -> None:
+    code = "import controllers.manager, controllers.manifests, controllers.registry, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    needed = {library for each in REGISTRATIONS for library in each.libraries}
+    assert needed & set(run.stdout.split()) == set()
