@@ -1,0 +1,54 @@
+"""What is remembered of a zone between two looks at it.
+
+Losing it costs requests and patience, never correctness: everything here can be found out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from controllers.api.group import RECONCILE_REQUEST
+from controllers.api.verdict import Verdict
+from controllers.providers.cloudflare.batch import Change
+from controllers.providers.cloudflare.desired import ItemCache
+from controllers.providers.cloudflare.view import CloudflareView
+from kube.object import ObjectKey
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A change that the API refused, not to be tried again before `until`."""
+
+    change: Change
+    verdict: Verdict
+    until: float
+
+
+@dataclass(slots=True)
+class ZoneMemory:
+    """One zone's memory. `inputs` are what the last look was made for; it need not be repeated for the same before `due`."""
+
+    items: ItemCache = field(default_factory=ItemCache)
+    refusals: dict[ObjectKey, Refusal] = field(default_factory=dict)
+    inputs: Hashable = None
+    due: float = 0.0
+    failures: int = 0
+
+    def rest_s(self, inputs: Hashable, now: float) -> float:
+        """Return how long a look can wait that nothing new asks for, 0 when it cannot."""
+        return max(self.due - now, 0.0) if inputs == self.inputs else 0.0
+
+
+def inputs_of(view: CloudflareView) -> Hashable:
+    """Return everything that a look at a zone depends on beside the API; statuses of its ledger are not among it."""
+    parts = tuple((part.meta.uid, part.meta.generation, part.deleting) for part in view.parts)
+    main, zone_class, identity = view.main, view.zone_class, view.identity
+    request = main.meta.annotations.get(RECONCILE_REQUEST) if main is not None else None
+    followed = (zone_class.meta.uid, zone_class.meta.generation) if zone_class is not None else None
+    provider = view.provider.meta.generation if view.provider is not None else None
+    conditions = (
+        tuple((each.type, each.status) for each in identity.status.conditions) if identity is not None else None
+    )
+    account = view.account.serial if view.account is not None else None
+    return parts, request, followed, provider, conditions, account

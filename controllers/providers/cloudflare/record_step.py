@@ -1,0 +1,176 @@
+"""One look at the records of a zone: observe, plan, submit, and the result of each item.
+
+Owns that order, and what is remembered of refused changes. A listing that is not whole ends it before anything is planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+from controllers.api.reason import Reason
+from controllers.api.verdict import Verdict, refused, waiting
+from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnitStatus
+from controllers.ledger.result import ItemResult, faulty
+from controllers.providers.cloudflare.announcement import Announcer
+from controllers.providers.cloudflare.batch import Change
+from controllers.providers.cloudflare.binding import Patience
+from controllers.providers.cloudflare.client import CloudflareClient
+from controllers.providers.cloudflare.desired import Item
+from controllers.providers.cloudflare.failure import CloudflareError
+from controllers.providers.cloudflare.intent import Intents
+from controllers.providers.cloudflare.memory import Refusal, ZoneMemory
+from controllers.providers.cloudflare.observation import Observation
+from controllers.providers.cloudflare.plan import ItemPlan, Known, plan_item, refuse_blocked, refuse_shadowed
+from controllers.providers.cloudflare.record import is_id
+from controllers.providers.cloudflare.schedule import schedule
+from controllers.providers.cloudflare.submission import Note, Outcome, Submission
+from controllers.providers.cloudflare.zone_fact import ZoneFact
+from controllers.providers.cloudflare.zone_step import PROGRAMMED
+from kube.object import ObjectKey
+
+GONE: Final = ItemResult(refused(Reason.PROVIDER_CHANGE_PENDING, "Deleted."), gone=True)
+LEAVING: Final = refused(Reason.PROVIDER_CHANGE_DEFERRED, "The ledger is being deleted.")
+
+
+@dataclass(slots=True)
+class RecordStep:
+    """What came of the look. `next_s` is when to look again; None as long as nothing is expected to change."""
+
+    results: dict[ObjectKey, ItemResult] = field(default_factory=dict)
+    intents: Intents = field(default_factory=Intents)
+    failure: CloudflareError | None = None
+    next_s: float | None = None
+
+    @property
+    def remaining(self) -> bool:
+        """Whether a deletion is not complete yet."""
+        return any(not result.gone for result in self.results.values())
+
+
+@dataclass(slots=True)
+class RecordWork:
+    """Looks at the records of one zone; `now` is the clock that refusals are remembered by."""
+
+    client: CloudflareClient
+    zone: ObjectKey
+    fact: ZoneFact
+    memory: ZoneMemory
+    patience: Patience
+    announcer: Announcer
+    note: Note
+    now: float
+
+    async def run(self, items: Sequence[Item], entries: Sequence[ZoneUnitStatus], intents: Intents) -> RecordStep:
+        """Look at some items, which are all of the zone or all that are to be deleted. Raises KubeError from `note`."""
+        known = {entry.key: entry for status in entries for entry in status.record_sets}
+        try:
+            listing = await self.client.records(self.fact.id)
+        except CloudflareError as error:
+            verdict = waiting(Reason.PROVIDER_UNAVAILABLE, f"The records are not known: {error.message}.")
+            if error.outcome_known:
+                verdict = refused(error.reason, f"{error.message}.")
+            return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error)
+        found = Observation(listing.records, listing.at)
+        grace = timedelta(seconds=self.patience.grace_s)
+        plans = [
+            plan_item(item, Known(recorded_ids(known.get(item.key)), intents.records.get(item.key)), found, grace)
+            for item in items
+        ]
+        plans = [_within(plan, self.fact.batch_limit) for plan in refuse_blocked(refuse_shadowed(plans), found)]
+        submission = Submission(self.client, self.fact.id, listing.at, intents, self.note)
+        await self._submit(plans, submission)
+        return self._concluded(plans, known, submission)
+
+    async def _submit(self, plans: Iterable[ItemPlan], submission: Submission) -> None:
+        fresh, alone = [], []
+        for plan in plans:
+            refusal = self.memory.refusals.get(plan.item.key)
+            if not plan.change:
+                continue
+            if refusal is None or refusal.change != plan.change:
+                fresh.append(plan)
+            elif self.now < refusal.until:
+                submission.outcomes[plan.item.key] = Outcome(refusal.verdict)
+            else:
+                alone.append(plan)
+        await submission.run(schedule(fresh, self.fact.batch_limit, alone=alone))
+
+    def _concluded(
+        self, plans: Sequence[ItemPlan], known: dict[ObjectKey, UnitRecordSetStatus], submission: Submission
+    ) -> RecordStep:
+        step = RecordStep(failure=submission.failure)
+        refusals = {}
+        for plan in plans:
+            key = plan.item.key
+            outcome = submission.outcomes.get(key)
+            step.results[key] = _result(plan, outcome, recorded_ids(known.get(key)))
+            if outcome is not None and outcome.done:
+                self.announcer.record_changes(self.zone, plan)
+            if plan.adopted:
+                self.announcer.records_adopted(self.zone, plan)
+            if outcome is not None and outcome.refused:
+                refusals[key] = Refusal(plan.change, outcome.verdict, self.now + self.patience.refusal_s)
+            elif (old := self.memory.refusals.get(key)) is not None and old.change == plan.change:
+                refusals[key] = old
+        self.memory.refusals = refusals
+        step.intents = submission.intents.without(_settled(plans, submission.intents))
+        step.next_s = self._next_s(plans, submission, refusals.values())
+        return step
+
+    def _next_s(self, plans: Iterable[ItemPlan], submission: Submission, refusals: Iterable[Refusal]) -> float | None:
+        due = [max(refusal.until - self.now, self.patience.confirm_s) for refusal in refusals]
+        if any(
+            plan.change and submission.outcomes[plan.item.key].verdict.reason == Reason.PROVIDER_CHANGE_PENDING
+            for plan in plans
+        ):
+            due.append(self.patience.confirm_s)
+        if any(not plan.sure for plan in plans):
+            due.append(self.patience.grace_s)
+        return min(due, default=None)
+
+
+def recorded_ids(entry: UnitRecordSetStatus | None) -> tuple[str, ...]:
+    """Return the identifiers that an item's status holds."""
+    data = entry.provider.data if entry is not None and entry.provider is not None else None
+    ids = (data or {}).get("recordIDs")
+    return tuple(each for each in ids if is_id(each)) if isinstance(ids, list) else ()
+
+
+def _within(plan: ItemPlan, limit: int) -> ItemPlan:
+    """Return the plan, refused when it could only be made in halves."""
+    if plan.change.size <= limit:
+        return plan
+    message = f"The record set changes {plan.change.size} records at once; a batch of the zone's plan holds {limit}."
+    return replace(plan, change=Change(), posted=(), verdict=refused(Reason.PROVIDER_INVALID_REQUEST, message))
+
+
+def _result(plan: ItemPlan, outcome: Outcome | None, recorded: tuple[str, ...]) -> ItemResult:
+    if plan.gone:
+        return GONE
+    ids = outcome.ids if outcome is not None else None
+    if ids is None:
+        # Identifiers that a listing does not show yet are kept; those that were recognised are added.
+        ids = plan.own if plan.verdict is None and not plan.change else tuple(sorted({*recorded, *plan.own}))
+    data = {"recordIDs": list(ids)} if ids else None
+    if plan.item.fault and not plan.item.source.deletion_requested:
+        return replace(faulty(plan.item.fault), data=data)
+    verdict: Verdict = PROGRAMMED
+    if plan.verdict is not None:
+        verdict = plan.verdict
+    elif outcome is not None:
+        verdict = outcome.verdict
+    return ItemResult(verdict, data=data)
+
+
+def _settled(plans: Iterable[ItemPlan], intents: Intents) -> set[ObjectKey]:
+    """Return the RecordSets whose notes have served: all is there, or all is gone, and nothing further can turn up."""
+    keys = {plan.item.key: plan for plan in plans}
+    return {
+        key
+        for key in intents.records
+        if key not in keys
+        or (keys[key].sure and not keys[key].change and (keys[key].verdict is None or keys[key].gone))
+    }
