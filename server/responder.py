@@ -146,7 +146,7 @@ def _padded(reply: bytes, opt_bytes: int) -> bytes:
 def _rejection(query: Query) -> Rejection | None:
     """Return the first objection to a query. Another opcode comes first: its body may have another form."""
     if opcode(query.packet) == NOTIFY:
-        return PROHIBITED
+        return FORMERR if query.question is None else PROHIBITED
     if opcode(query.packet) != QUERY:
         return NOTIMP
     if query.malformed or query.question is None:  # one question, neither more nor less (RFC 9619)

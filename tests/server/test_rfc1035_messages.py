@@ -51,6 +51,7 @@ MALFORMED = {
     ),
     "two questions": packet(GOOD + GOOD, counts=(2, 0, 0, 0)),
     "no question": packet(b"", counts=(0, 0, 0, 0)),
+    "a notice without a question": packet(b"", flags=4 << 11, counts=(0, 0, 0, 0)),
 }
 
 
