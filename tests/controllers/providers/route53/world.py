@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from controllers.api.group import NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.manager import Manager, ManagerConfig
@@ -42,6 +42,7 @@ PATIENCE = Patience(
 WAIT_S = 30.0
 
 Object = dict[str, Any]
+T = TypeVar("T")
 REFS = {each.kind: each for each in (ZONE_CLASSES, ZONES, RECORD_SETS, ROUTE53_IDENTITIES, ZONE_UNITS)}
 
 
@@ -50,6 +51,7 @@ class World:
 
     def __init__(self, folder: Path, aws: FakeAws) -> None:
         self.aws = aws
+        self.client: Client
         self.api = ApiServer(folder / "data")
         self.config = Route53Config(requests_per_s=2000.0, endpoint_url=aws.url, patience=PATIENCE)
         self.manager: Manager | None = None
@@ -141,11 +143,11 @@ class World:
 
         await self.until(holds, lambda: f"{ref.kind} {name} is still there")
 
-    async def until(self, holds: Callable[[], Awaitable[Any]], what: Callable[[], str]) -> Any:
+    async def until(self, holds: Callable[[], Awaitable[T | None]], what: Callable[[], str]) -> T:
         """Ask until the answer is not None."""
         try:
             async with asyncio.timeout(WAIT_S):
-                while (found := await holds()) is None:
+                while (found := await holds()) is None:  # noqa: ASYNC110 - only the other side knows
                     await asyncio.sleep(0.01)
                 return found
         except TimeoutError:
