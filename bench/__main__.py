@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from bench import admission, controllers, edit, qps
+from bench import admission, controllers, edit, ownership, qps
 from bench.figure import Figure, machine
 
 BENCHMARKS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "admission": admission.measure,
     "controllers": controllers.measure,
     "edit": edit.measure,
+    "ownership": ownership.measure,
     "qps": qps.measure,
 }
 

@@ -27,12 +27,13 @@ COMMANDS: Final = {
     "zone": ("cli.zone", "Turn master files into manifests, and back."),
     "check-zone": ("cli.check_zone", "Tell what is wrong in a master file."),
     "query": ("cli.query", "Ask a name server, or compare two."),
+    "ownership": ("cli.ownership", "Tell and move who owns which records of a zone."),
     "server": ("cli.server", "Run the name server alone."),
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
 }
 
 INTERRUPTED: Final = 128 + signal.SIGINT
-OWN_PACKAGES: Final = frozenset({"zonemodel", "kube", "server", "controllers", "standalone", "cli"})
+OWN_PACKAGES: Final = frozenset({"zonemodel", "ownership", "kube", "server", "controllers", "standalone", "cli"})
 
 
 def build(called: str | None) -> typer.Typer:

@@ -1,0 +1,84 @@
+"""Where `dns-api ownership` finds a zone: at a name server that takes updates, or in a master file.
+
+Owns the options and the making of backends. Reads no zone's ownership.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import dns.tsig
+import typer
+
+from cli.dns_exchange import Carrier, ExchangeError, find_server
+from ownership.backends.protocol import Backend
+from ownership.backends.rfc2136 import Rfc2136Backend
+from ownership.backends.zone_file import open_zone_file
+from server.text import name_text
+from server.transfer.key import Key, KeyFileError, read_keys
+from zonemodel.name import Fqdn, object_to_domain
+
+
+@dataclass(frozen=True, slots=True)
+class BackendOptions:
+    """One zone, and the way to it."""
+
+    zone: Annotated[
+        str | None,
+        typer.Option(help="Name of the zone; a master file tells its own.", metavar="NAME", show_default=False),
+    ] = None
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server", "-s", help="Primary server that takes updates of the zone (RFC 2136).", metavar="HOST[:PORT]"
+        ),
+    ] = None
+    tsig_keys: Annotated[
+        Path | None, typer.Option(help="File with the TSIG key that the server expects.", metavar="FILE")
+    ] = None
+    tsig_key: Annotated[
+        str | None, typer.Option(help="Name of the key, where the file has several.", metavar="NAME")
+    ] = None
+    zone_file: Annotated[
+        Path | None, typer.Option(help="Master file that holds the zone, instead of a server.", metavar="FILE")
+    ] = None
+    timeout: Annotated[float, typer.Option(min=0.01, help="Seconds to wait for each answer of a server.")] = 5.0
+
+
+def open_backend(options: BackendOptions) -> Backend:
+    """Return the zone's backend; raises typer.BadParameter, and UnavailableError for a file that cannot be read."""
+    if (options.zone_file is None) is (options.server is None):
+        raise typer.BadParameter("give one of them: where the zone is", param_hint="--server, --zone-file")
+    if options.zone is not None and (fault := object_to_domain(options.zone)) is not None:
+        raise typer.BadParameter(f"found {options.zone!r}: {fault}", param_hint="--zone")
+    if options.zone_file is not None:
+        return open_zone_file(options.zone_file, options.zone)
+    if options.server is None or options.zone is None:
+        raise typer.BadParameter("a server needs to be told which zone", param_hint="--zone")
+    try:
+        server = find_server(options.server, Carrier.TCP)
+    except ExchangeError as error:
+        raise typer.BadParameter(str(error), param_hint="--server") from error
+    return Rfc2136Backend(Fqdn(options.zone), server.host, server.port, _key(options), options.timeout)
+
+
+def _key(options: BackendOptions) -> dns.tsig.Key | None:
+    if options.tsig_keys is None:
+        return None
+    try:
+        keys = list(read_keys((options.tsig_keys,)).values())
+    except KeyFileError as error:
+        raise typer.BadParameter(str(error), param_hint="--tsig-keys") from error
+    if options.tsig_key is not None:
+        wanted = options.tsig_key.lower().rstrip(".")
+        keys = [key for key in keys if _name(key) == wanted]
+    if len(keys) != 1:
+        found = f"found {len(keys)} keys that may be meant in {options.tsig_keys}"
+        raise typer.BadParameter(f"{found}, allowed is one", param_hint="--tsig-key")
+    return dns.tsig.Key(_name(keys[0]), keys[0].secret, f"hmac-{keys[0].algorithm.hash_name}")
+
+
+def _name(key: Key) -> str:
+    return name_text(key.name).rstrip(".")
