@@ -15,7 +15,7 @@ import structlog
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
 from controllers.api.group import RECONCILE_REQUEST
-from controllers.api.reason import RECORD_SET_REASONS, Reason
+from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, ZoneUnitStatus
 from controllers.core.providercontract.conversion.zone_class import PENDING
@@ -56,6 +56,8 @@ NO_HOSTED_ZONE: Final = refused(
 )
 CLASS_GONE: Final = "its ZoneClass is gone, and with it the word on deletion"
 REASONS: Final = PASSED_ON | IDENTITY_REASONS
+CARRIED: Final = REASONS | {Reason.ZONE_CLASS_NOT_RESOLVED}
+"""Verdicts on a Zone that its items carry as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +339,7 @@ def _item_acceptance(zone: Verdict) -> Verdict:
     """Return what items are told when their zone is not accepted."""
     if zone.accepted:
         return ACCEPTED
-    if zone.reason in RECORD_SET_REASONS.get((ConditionType.ACCEPTED, zone.status), frozenset()):
+    if zone.reason in CARRIED:
         return zone
     return refused(Reason.ZONE_NOT_ACCEPTED, f"The Zone is not accepted: {zone.reason}.")
 

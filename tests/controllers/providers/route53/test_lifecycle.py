@@ -59,7 +59,7 @@ KINDS: dict[str, tuple[Object, str, Any, Object, Any]] = {
         values("0 ."),
     ),
     "CAA": (
-        record("caa", "@", "CAA", {"records": [{"flags": 0, "tag": "issue", "value": "ca.example.net; a=\"b\""}]}),
+        record("caa", "@", "CAA", {"records": [{"flags": 0, "tag": "issue", "value": 'ca.example.net; a="b"'}]}),
         "example.test.",
         values('0 issue "ca.example.net; a=\\"b\\""'),
         {"caa": {"records": [{"flags": 128, "tag": "iodef", "value": "mailto:a@example.net"}]}},
