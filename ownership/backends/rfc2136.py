@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import dns.asyncquery
 import dns.exception
@@ -39,9 +39,22 @@ _CHANGED: Final = frozenset({dns.rcode.YXDOMAIN, dns.rcode.YXRRSET, dns.rcode.NX
 _NO: Final = frozenset({dns.rcode.REFUSED, dns.rcode.NOTAUTH, dns.rcode.NOTZONE, dns.rcode.NOTIMP, dns.rcode.FORMERR})
 
 
+class _TxtSet(NamedTuple):
+    """A TXT set as the server has it; `ttl_s` is None where there is none."""
+
+    ttl_s: int | None
+    rdatas: tuple[TXT, ...]
+
+
+_NOTHING: Final = _TxtSet(None, ())
+
+
 @dataclass(frozen=True, slots=True)
 class Rfc2136Backend:
-    """The zone at its primary server; `host` is an address, `key` signs everything that is sent."""
+    """The zone at its primary server; `host` is an address, `key` signs everything that is sent.
+
+    `ttl_s` is that of new sets; one that is there keeps its own (RFC 2181 section 5.2).
+    """
 
     zone: Fqdn
     host: str
@@ -78,44 +91,45 @@ class Rfc2136Backend:
         return [each for each in texts if is_marker_name(each.name, self.zone)]
 
     async def read_txt(self, name: Fqdn) -> Sequence[bytes]:
-        return [_joined(rdata) for rdata in await self._read(name)]
+        return [_joined(rdata) for rdata in (await self._read(name)).rdatas]
 
     async def add_txt(self, name: Fqdn, value: bytes, seen: Collection[bytes]) -> None:
         there = await self._read(name)
-        values = {_joined(rdata) for rdata in there}
+        values = {_joined(rdata) for rdata in there.rdatas}
         if value in values:
             return
         if values != set(seen):
             raise ConflictError(f"{name}: the values changed since they were read")
         update = dns.update.UpdateMessage(_absolute(self.zone))
-        if there:
-            update.present(_absolute(name), *there)
+        if there.rdatas:
+            update.present(_absolute(name), *there.rdatas)
         else:
             update.absent(_absolute(name), dns.rdatatype.TXT)
-        update.add(_absolute(name), self.ttl_s, TXT(dns.rdataclass.IN, dns.rdatatype.TXT, text.split(value)))
+        ttl_s = self.ttl_s if there.ttl_s is None else there.ttl_s
+        update.add(_absolute(name), ttl_s, TXT(dns.rdataclass.IN, dns.rdatatype.TXT, text.split(value)))
         await self._update(update, name)
 
     async def delete_txt(self, name: Fqdn, value: bytes) -> None:
         """Delete in the split into strings that the zone has it in."""
-        exact = [rdata for rdata in await self._read(name) if _joined(rdata) == value]
+        exact = [rdata for rdata in (await self._read(name)).rdatas if _joined(rdata) == value]
         if not exact:
             return
         update = dns.update.UpdateMessage(_absolute(self.zone))
         update.delete(_absolute(name), *exact)
         await self._update(update, name)
 
-    async def _read(self, name: Fqdn) -> list[TXT]:
-        """Return the record data at a name, not those that a wildcard lends it (RFC 4592)."""
+    async def _read(self, name: Fqdn) -> _TxtSet:
+        """Return the set at a name, not the one that a wildcard lends it (RFC 4592)."""
         found = await self._query(name)
-        if found and not any(_joined(rdata).startswith(_OURS) for rdata in found):
+        if found.rdatas and not any(_joined(rdata).startswith(_OURS) for rdata in found.rdatas):
             above = name.partition(".")[2]
             while above.endswith(self.zone):
-                if set(await self._query(Fqdn(f"*.{above}"))) == set(found):
-                    return []
+                if set((await self._query(Fqdn(f"*.{above}"))).rdatas) == set(found.rdatas):
+                    return _NOTHING
                 above = above.partition(".")[2]
         return found
 
-    async def _query(self, name: Fqdn) -> list[TXT]:
+    async def _query(self, name: Fqdn) -> _TxtSet:
         query = dns.message.make_query(_absolute(name), dns.rdatatype.TXT, flags=0)
         self._sign(query)
         try:
@@ -128,7 +142,7 @@ class Rfc2136Backend:
         if code not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} or not reply.flags & dns.flags.AA:
             raise UnavailableError(f"{name}: {self.host} answers {dns.rcode.to_text(code)} without authority")
         rrset = reply.get_rrset(reply.answer, _absolute(name), dns.rdataclass.IN, dns.rdatatype.TXT)
-        return [cast(TXT, rdata) for rdata in rrset or ()]
+        return _NOTHING if rrset is None else _TxtSet(rrset.ttl, tuple(cast(TXT, rdata) for rdata in rrset))
 
     async def _update(self, update: dns.update.UpdateMessage, name: Fqdn) -> None:
         self._sign(update)

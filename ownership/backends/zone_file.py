@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +39,7 @@ _Edit = Callable[[list[bytes]], list[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class ZoneFileBackend:
-    """The zone of a file; `open_zone_file` makes one."""
+    """The zone of a file; `open_zone_file` makes one. `ttl_s` is that of new sets; one that is there keeps its own."""
 
     path: Path
     zone: Fqdn
@@ -59,7 +60,8 @@ class ZoneFileBackend:
     async def read_txt(self, name: Fqdn) -> Sequence[bytes]:
         owner = to_wire(name)
         zone = await asyncio.to_thread(_load, self.path, self.zone)
-        return [text.join(rdata) for rdata in _rdatas(zone, owner)]
+        found = _txt_set(zone, owner)
+        return [text.join(rdata) for rdata in found.rdatas] if found is not None else []
 
     async def add_txt(self, name: Fqdn, value: bytes, seen: Collection[bytes]) -> None:
         def add(rdatas: list[bytes]) -> list[bytes]:
@@ -84,22 +86,18 @@ class ZoneFileBackend:
         owner = to_wire(name)
         with _locked(self.path):
             zone = _load(self.path, self.zone)
-            before = _rdatas(zone, owner)
-            after = edit(before)
-            if after == before:
+            there = _txt_set(zone, owner) or RRset(owner, _TXT, self.ttl_s, ())
+            after = tuple(edit(list(there.rdatas)))
+            if after == there.rdatas:
                 return
             if any(rrset.rdtype == _RRSIG for rrset in zone.rrsets):
                 raise RefusedError(
                     f"{self.path}: the zone is signed, and a change here would leave it with wrong signatures"
                 )
-            if zone.left_out:
-                raise RefusedError(
-                    f"{self.path}: the file holds records outside its zone, which a change here would drop"
-                )
-            others = [_advanced(each) for each in zone.rrsets if (each.owner, each.rdtype) != (owner, _TXT)]
+            rrsets = [_advanced(each) for each in zone.rrsets if (each.owner, each.rdtype) != (owner, _TXT)]
             if after:
-                others.append(RRset(owner, _TXT, self.ttl_s, tuple(after)))
-            _store(self.path, write_zone_file(replace(zone, rrsets=tuple(others))))
+                rrsets.append(replace(there, rdatas=after))
+            _store(self.path, write_zone_file(replace(zone, rrsets=tuple(rrsets))))
 
 
 def open_zone_file(path: Path, origin: str | None = None) -> ZoneFileBackend:
@@ -108,10 +106,19 @@ def open_zone_file(path: Path, origin: str | None = None) -> ZoneFileBackend:
 
 
 def _load(path: Path, origin: str | None) -> ZoneData:
+    """Return the zone of the file as it is now; one that has not changed is not parsed again."""
     try:
-        return read_zone_file(path, origin)
+        now = path.stat()
+        return _parsed(path, origin, (now.st_ino, now.st_mtime_ns, now.st_size))
     except ZoneFileError as error:
         raise UnavailableError(str(error)) from error
+    except OSError as error:
+        raise UnavailableError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: Path, origin: str | None, _version: tuple[int, int, int]) -> ZoneData:
+    return read_zone_file(path, origin)
 
 
 def _store(path: Path, content: str) -> None:
@@ -143,8 +150,8 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _rdatas(zone: ZoneData, owner: WireName) -> list[bytes]:
-    return [rdata for each in zone.rrsets if (each.owner, each.rdtype) == (owner, _TXT) for rdata in each.rdatas]
+def _txt_set(zone: ZoneData, owner: WireName) -> RRset | None:
+    return next((each for each in zone.rrsets if (each.owner, each.rdtype) == (owner, _TXT)), None)
 
 
 def _advanced(rrset: RRset) -> RRset:
