@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import add
+from pathlib import Path
 
+from server import rdtype
+from server.nesting import Nesting, aliases_into, without_answers
 from server.rdtype import OTHER_SLOT, SLOTS, no_counts
 from server.zone.compile import Zone
 from server.zone.table import ZoneTable, withheld_table
@@ -34,13 +37,18 @@ class Catalog:
         self.watchers: list[Watcher] = []
         self.complete = False
         self.asked_elsewhere = no_counts()
+        self._nesting = Nesting()
+        self._left: dict[WireName, frozenset[WireName]] = {}
+        """By apex, the owners whose aliases are left to the responder since they lead into other zones."""
 
     def replace(self, zone: Zone, transfer: Transfer | None = None) -> None:
         """Serve this version of the zone from the next query on; `transfer` is what its source says of transfers."""
         apex = zone.index.origin
-        before = self.zones.get(apex)
+        before, is_new = self.zones.get(apex), apex not in self.tables
         self._put(zone.table)
         self.zones[apex] = zone
+        self._left.pop(apex, None)
+        self._nest(apex, is_new=is_new)
         if transfer is None:
             self.transfers.pop(apex, None)
         else:
@@ -49,8 +57,11 @@ class Catalog:
 
     def withhold(self, apex: WireName) -> None:
         """Answer SERVFAIL for a zone that is ours and has no content that may be served (RFC 1034 section 4.3.5)."""
+        is_new = apex not in self.tables
         self.zones.pop(apex, None)
+        self._left.pop(apex, None)
         self._put(withheld_table(apex))
+        self._nest(apex, is_new=is_new)
 
     def remove(self, apex: WireName) -> None:
         """Stop serving a zone."""
@@ -58,6 +69,9 @@ class Catalog:
         self.transfers.pop(apex, None)
         if (table := self.tables.pop(apex, None)) is not None:
             self.asked_elsewhere[:] = map(add, self.asked_elsewhere, table.asked)
+            self._left.pop(apex, None)
+            self._nesting.discard(apex)
+            self._settle_outer(apex)
             self._tell(apex, before, None)
 
     def _put(self, table: ZoneTable) -> None:
@@ -65,9 +79,40 @@ class Catalog:
             table.asked[:] = before.asked
         self.tables[table.apex] = table
 
+    def _nest(self, apex: WireName, *, is_new: bool) -> None:
+        """See to the aliases that lead from one zone into another, after a zone has got another content."""
+        self._settle(apex)
+        if is_new:
+            self._nesting.add(apex)
+            self._settle_outer(apex)
+
+    def _settle_outer(self, apex: WireName) -> None:
+        """Do so for the zones above one that is there now or no longer, in proportion to the aliases that lead into it."""
+        for name in self._nesting.outer(apex):
+            zone = self.zones.get(name)
+            if zone is not None and (name in self._left or aliases_into(zone, (apex,))):
+                self._settle(name)
+
+    def _settle(self, apex: WireName) -> None:
+        zone = self.zones.get(apex)
+        if zone is None:
+            return
+        before = self._left.pop(apex, frozenset())
+        now = aliases_into(zone, self._nesting.inner(apex))
+        if now:
+            self._left[apex] = now
+        if now != before:
+            self._put(without_answers(zone, now, before))
+
     def _tell(self, apex: WireName, before: Zone | None, after: Zone | None) -> None:
         for watcher in self.watchers:
             watcher(apex, before, after)
+
+    def read(self, path: Path, origin: str | None) -> Zone | None:
+        """Return the zone of a master file where there is a faster way than the ordinary one; may be called on any thread.
+
+        Raises UnservableError for content that no zone can have.
+        """
 
     def prepare(self, zone: Zone) -> None:
         """Do ahead what `replace` has to do for a large zone; may be called on any thread."""
@@ -78,6 +123,17 @@ class Catalog:
     def count_elsewhere(self, qtype: bytes) -> None:
         """Note a question outside of all zones."""
         self.asked_elsewhere[SLOTS.get(qtype, OTHER_SLOT)] += 1
+
+    def leads_elsewhere(self, apex: WireName) -> Callable[[WireName, int], bool] | None:
+        """Return what says whether a name of a zone is another zone's to answer for, None when nothing of it is."""
+        if not self._nesting.inner(apex):
+            return None
+
+        def is_elsewhere(name: WireName, qtype: int) -> bool:
+            found = self.find(name)
+            return found != apex and not (qtype == rdtype.DS and found == name)
+
+        return is_elsewhere
 
     def find(self, name: bytes) -> WireName | None:
         """Return the apex of the longest zone that `name`, lowercase, lies in, or None."""

@@ -65,7 +65,7 @@ class ZoneFiles:
                 log.info("master files read again", files=len(self._files))
 
     def _read(self, file: ZoneFile) -> Zone:
-        zone = read_zone(file)
+        zone = self._catalog.read(file.path, file.origin) or read_zone(file)
         self._catalog.prepare(zone)
         return zone
 

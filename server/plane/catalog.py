@@ -5,17 +5,26 @@ Owns how compiled zones get there. Never compiles, and never decides what an ans
 
 from __future__ import annotations
 
+from collections import defaultdict
 from operator import add
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from server import rdtype
 from server._native import Content, Tables
 from server.catalog import Catalog
+from server.plane.bulk import read_bulk
 from server.rejection import NOT_OURS, NOT_READY, Rejection
 from server.responder import COMPUTED_TYPES
 from server.zone.compile import Zone
+from server.zone.persistent import Layered, Persistent
 from server.zone.table import COMPUTED, Answer, Node, ZoneTable
 from zonemodel.name import WireName
+
+if TYPE_CHECKING:
+    from server._native import Edit
+
+Value = TypeVar("Value")
 
 _MOST_PREPARED: Final = 4
 """Zones that were prepared and not served yet; one that is never served must not stay."""
@@ -61,11 +70,22 @@ class NativeCatalog(Catalog):
         self.native.remove(apex)
         super().remove(apex)
 
+    def read(self, path: Path, origin: str | None) -> Zone | None:
+        found = read_bulk(path, origin)
+        if found is None:
+            return None
+        bulk, zone = found
+        self._keep(zone, self.native.complete(bulk, _own_edits(zone.table)))
+        return zone
+
     def prepare(self, zone: Zone) -> None:
-        if zone.table.patch is None:
-            self._prepared[zone.table.version] = self._read(zone.table)
-            while len(self._prepared) > _MOST_PREPARED:
-                self._prepared.pop(next(iter(self._prepared)))
+        if zone.table.patch is None and zone.table.version not in self._prepared:
+            self._keep(zone, self._read(zone.table))
+
+    def _keep(self, zone: Zone, content: Content) -> None:
+        self._prepared[zone.table.version] = content
+        while len(self._prepared) > _MOST_PREPARED:
+            self._prepared.pop(next(iter(self._prepared)))
 
     def _put(self, table: ZoneTable) -> None:
         if not self._patch(table):
@@ -74,7 +94,7 @@ class NativeCatalog(Catalog):
         super()._put(table)
 
     def _read(self, table: ZoneTable) -> Content:
-        return self.native.prepare(table.answers.pages, table.nodes.pages)
+        return self.native.prepare(_pages(table.answers), _pages(table.nodes))
 
     def _patch(self, table: ZoneTable) -> bool:
         """Hand over what differs from the version that is served, if that is what the table was made from."""
@@ -89,6 +109,20 @@ def _content(table: ZoneTable, name: bytes, types: tuple[int, ...]) -> tuple[Nod
     if node is None:
         return None
     return node, [(type_, table.answers[name + type_.to_bytes(2, "big")]) for type_ in types]
+
+
+def _own_edits(table: ZoneTable) -> list[Edit]:
+    """Return the names of a layered table that do not come from its base."""
+    types: defaultdict[bytes, list[tuple[int, Answer]]] = defaultdict(list)
+    for page in table.answers.pages:
+        for key, answer in page.items():
+            types[key[:-2]].append((int.from_bytes(key[-2:], "big"), answer))
+    return [(name, (node, types[name])) for page in table.nodes.pages for name, node in page.items()]
+
+
+def _pages(found: Persistent[bytes, Value]) -> list[dict[bytes, Value]]:
+    """Return all entries as native code takes them."""
+    return [dict(found)] if isinstance(found, Layered) else found.pages
 
 
 def _refusal(rejection: Rejection) -> tuple[int, bytes]:

@@ -25,7 +25,8 @@ NXDOMAIN_ANSWER: Final = Answer(heads(AUTHORITATIVE | NXDOMAIN, 0, 1, 0), b"", s
 
 _NOTHING_BELOW: Final = Cover(b"", NXDOMAIN_ANSWER)
 _COMPUTED_BELOW: Final = Cover(b"", COMPUTED)
-_PLAIN_NODE: Final = Node(NODATA_ANSWER, _NOTHING_BELOW)
+PLAIN_NODE: Final = Node(NODATA_ANSWER, _NOTHING_BELOW)
+"""The node of a name with nothing but its own sets, and nothing below it."""
 _NOBODY: Final = WireName(b"")
 _LINKED: Final = frozenset({rdtype.NS, rdtype.CNAME, rdtype.DNAME})
 """Types whose presence makes a name's answers draw on other names or hide them."""
@@ -91,7 +92,7 @@ class Draft:
             for each in sets.values():
                 self.answers[_key(name, each.rdtype)] = encode_plain(each, *_known(name))
             below = _below(self.index, name)
-            self.nodes[name] = _PLAIN_NODE if below is _NOTHING_BELOW else Node(NODATA_ANSWER, below)
+            self.nodes[name] = PLAIN_NODE if below is _NOTHING_BELOW else Node(NODATA_ANSWER, below)
             return
         consulted: set[WireName] = set()
         for type_ in answered_types(self.index, name):

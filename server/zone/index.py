@@ -67,7 +67,7 @@ class ZoneIndex:
         for owner, found in sets.items():
             if _makes_exist(found):
                 _add_name(children, owner)
-        barriers = {owner: None for owner, found in sets.items() if _is_barrier(owner, found, zone.origin)}
+        barriers = {owner: None for owner, found in sets.items() if is_barrier(owner, found, zone.origin)}
         return cls(zone.origin, Persistent.of(sets), Persistent.of(children), Persistent.of(barriers))
 
     def with_changes(self, changes: Changes) -> ZoneIndex:
@@ -87,7 +87,7 @@ class ZoneIndex:
                 _add_name(children, owner)
             else:
                 _drop_name(children, owner, sets, self.origin)
-            if _is_barrier(owner, found, self.origin):
+            if is_barrier(owner, found, self.origin):
                 barriers[owner] = None
             else:
                 barriers.pop(owner, None)
@@ -125,7 +125,7 @@ class ZoneIndex:
         return next(above for above in self.ancestors(name) if above in self.children)
 
 
-def _is_barrier(owner: WireName, found: Sets, origin: WireName) -> bool:
+def is_barrier(owner: WireName, found: Sets, origin: WireName) -> bool:
     return rdtype.DNAME in found or (rdtype.NS in found and owner != origin)
 
 

@@ -6,7 +6,7 @@ for the rest. Never encodes anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,10 +44,13 @@ class Reply:
     final: Sets = field(default_factory=dict)
 
 
-def resolve(index: ZoneIndex, question: WireName, qtype: int) -> Reply:
+def resolve(
+    index: ZoneIndex, question: WireName, qtype: int, is_elsewhere: Callable[[WireName, int], bool] | None = None
+) -> Reply:
     """Return the reply to a question inside the zone; `question` is lowercase.
 
-    A chain of aliases is followed while it stays in the zone; a loop or a chain past MAX_CHAIN ends where it is found.
+    A chain of aliases is followed while it stays in the zone and out of those that `is_elsewhere` tells of, which lie within; a loop or
+    a chain past MAX_CHAIN ends where it is found.
     """
     reply = Reply()
     name: WireName | None = question
@@ -56,7 +59,7 @@ def resolve(index: ZoneIndex, question: WireName, qtype: int) -> Reply:
         name = _step(index, name, qtype, reply)
         if name is not None:
             reply.consulted.append(name)
-            if not is_within(name, index.origin):
+            if not is_within(name, index.origin) or (is_elsewhere is not None and is_elsewhere(name, qtype)):
                 break
     return reply
 

@@ -15,6 +15,8 @@ Value = TypeVar("Value")
 Default = TypeVar("Default")
 
 _FEWEST_PAGES: Final = 8
+_ABSENT: Final = object()
+_GONE: Final = object()
 _CROWDED: Final = 4
 """A mapping that has grown by so much is divided up anew."""
 
@@ -114,6 +116,90 @@ class Edit(MutableMapping[Key, Value]):
             self._own.add(number)
             self._pages[number] = self._pages[number].copy()
         return self._pages[number]
+
+
+class Layered(Persistent[Key, Value]):
+    """The same over another mapping, which holds most of it and never changes; what is gone from that is marked."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, pages: list[dict[Key, Value]], size: int, base: Mapping[Key, Value]) -> None:
+        super().__init__(pages, size)
+        self.base = base
+
+    @classmethod
+    def over(cls, base: Mapping[Key, Value], further: Mapping[Key, Value]) -> Layered[Key, Value]:
+        """Return the mapping of both, which have no key in common."""
+        later = LayeredEdit(cls(Persistent[Key, Value].sized(len(base) + len(further)).pages, len(base), base))
+        later.update(further)
+        return later.finish()
+
+    def edit(self) -> LayeredEdit[Key, Value]:
+        return LayeredEdit(self)
+
+    def __getitem__(self, key: Key) -> Value:
+        found = self.get(key, _ABSENT)
+        if found is _ABSENT:
+            raise KeyError(key)
+        return found  # type: ignore[return-value]  # nothing else is absent
+
+    def get(self, key: Key, /, default: object = None) -> object:  # type: ignore[override]  # the overloads above
+        found = self.pages[hash(key) & self._mask].get(key, _ABSENT)
+        if found is _ABSENT:
+            return self.base.get(key, default)
+        return default if found is _GONE else found
+
+    def __contains__(self, key: object) -> bool:
+        page: dict[object, object] = self.pages[hash(key) & self._mask]  # type: ignore[assignment]  # any key may be asked for
+        found = page.get(key, _ABSENT)
+        return key in self.base if found is _ABSENT else found is not _GONE
+
+    def __iter__(self) -> Iterator[Key]:
+        for page in self.pages:
+            yield from (key for key, value in page.items() if value is not _GONE)
+        yield from (key for key in self.base if key not in self.pages[hash(key) & self._mask])
+
+
+class LayeredEdit(Edit[Key, Value]):
+    """The next version of a layered mapping."""
+
+    __slots__ = ("_base",)
+
+    def __init__(self, before: Layered[Key, Value]) -> None:
+        super().__init__(before)
+        self._base = before.base
+
+    def finish(self) -> Layered[Key, Value]:
+        return Layered(self._pages, self._size, self._base)
+
+    def __getitem__(self, key: Key) -> Value:
+        found = self._pages[hash(key) & self._mask].get(key, _ABSENT)
+        if found is _ABSENT:
+            return self._base[key]
+        if found is _GONE:
+            raise KeyError(key)
+        return found  # type: ignore[return-value]  # nothing else is absent
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        self._size += key not in self
+        self._page(key)[key] = value
+
+    def __delitem__(self, key: Key) -> None:
+        if key not in self:
+            raise KeyError(key)
+        if key in self._base:
+            self._page(key)[key] = _GONE  # type: ignore[assignment]  # a mark that nobody else sees
+        else:
+            del self._page(key)[key]
+        self._size -= 1
+
+    def __contains__(self, key: object) -> bool:
+        page: dict[object, object] = self._pages[hash(key) & self._mask]  # type: ignore[assignment]  # any key may be asked for
+        found = page.get(key, _ABSENT)
+        return key in self._base if found is _ABSENT else found is not _GONE
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.finish())
 
 
 def _pages_for(entries: int) -> int:

@@ -3,10 +3,12 @@
 //! Owns the border to Python. `matcher` answers, `table` is what it reads, `worker` is where it runs.
 
 mod batch;
+mod bulk;
 mod cookie;
 mod limiter;
 mod load;
 mod map;
+mod master;
 mod matcher;
 mod name;
 mod nodes;
@@ -18,16 +20,17 @@ mod worker;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::cookie::{Asker, Cookies, SECRET};
 use crate::limiter::{Network, Verdict};
-use crate::load::{Edit, Reader};
+use crate::load::{hash_of, Edit, Reader};
 use crate::matcher::{Matcher, Policy, Refusal, Slots, CAPACITY};
 use crate::name::Name;
 use crate::nodes::Nodes;
@@ -47,6 +50,86 @@ struct Caller {
 /// The names of a zone, read from Python.
 #[pyclass(frozen)]
 struct Content(Nodes);
+
+/// The content of a zone that was read from its master file: plain names, whose answers are finished, and the sets of all others.
+#[pyclass(frozen)]
+struct Bulk(bulk::Bulk);
+
+/// The sets of a name: type, TTL and data.
+type Sets<'py> = Vec<(u16, u32, Bound<'py, PyTuple>)>;
+
+/// One set: owner, type, TTL and data.
+type SetOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyTuple>);
+
+#[pymethods]
+impl Bulk {
+    /// Reads a master file whose every octet is understood; returns None for any other.
+    ///
+    /// `read_data` returns the record data for type, text and origin, None when they are to be read with the whole file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, origin: Option<Vec<u8>>, read_data: Py<PyAny>) -> Option<Self> {
+        let mut ask = |rdtype: u16, text: &str, origin: &[u8]| {
+            Python::attach(|py| {
+                let data = read_data.call1(py, (rdtype, text, PyBytes::new(py, origin))).ok()?;
+                data.extract::<Option<Vec<u8>>>(py).ok()?
+            })
+        };
+        py.detach(|| bulk::read(&path, origin, &mut ask)).map(Bulk)
+    }
+
+    #[getter]
+    fn apex<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.apex)
+    }
+
+    /// The number of plain names.
+    fn __len__(&self) -> usize {
+        self.0.nodes.len()
+    }
+
+    /// The number of their answers.
+    #[getter]
+    fn answers(&self) -> usize {
+        self.0.answers
+    }
+
+    /// Says whether a name is a plain one.
+    fn has(&self, name: &[u8]) -> bool {
+        hash_of(name).is_ok_and(|hash| self.0.nodes.get(hash, name).is_some())
+    }
+
+    /// Returns the sets of a plain name: type, TTL and data; None for any other name.
+    fn sets<'py>(&self, py: Python<'py>, name: &[u8]) -> PyResult<Option<Sets<'py>>> {
+        let Ok(hash) = hash_of(name) else { return Ok(None) };
+        let Some(entry) = self.0.nodes.get(hash, name) else { return Ok(None) };
+        let sets = bulk::sets_of(&entry).into_iter();
+        sets.map(|(rdtype, ttl_s, rdatas)| {
+            Ok((rdtype, ttl_s, PyTuple::new(py, rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?))
+        })
+        .collect::<PyResult<_>>()
+        .map(Some)
+    }
+
+    /// Returns the plain names of one segment, None past the last one.
+    fn names<'py>(&self, py: Python<'py>, segment: usize) -> Option<Vec<Bound<'py, PyBytes>>> {
+        let entries = self.0.nodes.segment(segment)?;
+        Some(entries.map(|entry| PyBytes::new(py, entry.name)).collect())
+    }
+
+    /// Returns the sets of all names that are not plain.
+    fn others<'py>(&self, py: Python<'py>) -> PyResult<Vec<SetOf<'py>>> {
+        let set = |set: &bulk::Set| {
+            let rdatas = PyTuple::new(py, set.rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?;
+            Ok((PyBytes::new(py, &set.owner), set.rdtype, set.ttl_s, rdatas))
+        };
+        self.0.sets.iter().map(set).collect()
+    }
+
+    /// Returns how many names exist directly below each name that has some.
+    fn children<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
+        self.0.children.iter().map(|(name, count)| (PyBytes::new(py, name), *count)).collect()
+    }
+}
 
 /// All zones, and the matcher over them.
 #[pyclass(frozen)]
@@ -110,6 +193,11 @@ impl Tables {
         nodes: Vec<Bound<'_, PyDict>>,
     ) -> PyResult<Content> {
         Ok(Content(Reader::new(self.computed.clone_ref(py)).nodes(&answers, &nodes)?))
+    }
+
+    /// Returns the content of a zone: the plain names as they are, and the others.
+    fn complete(&self, py: Python<'_>, plain: &Bulk, others: Vec<Edit<'_>>) -> PyResult<Content> {
+        Ok(Content(Reader::new(self.computed.clone_ref(py)).edit(&plain.0.nodes, &others)?))
     }
 
     /// Serves a version of a zone from here on.
@@ -331,5 +419,5 @@ fn sum(tallies: &Tallies) -> Vec<u64> {
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Content, Limiter, Tables, Worker};
+    use super::{Bulk, Content, Limiter, Tables, Worker};
 }

@@ -1,0 +1,233 @@
+"""A zone that native code reads from its master file is the one that Python reads, or is left to Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from server.plane.choice import has_native
+from server.zone.compile import Zone, compile_zone
+from server.zone.index import Changes, ZoneIndex
+from server.zone.judge import UnservableError, judge_zone
+from server.zone.recompile import recompile
+from server.zone_files import read_zone
+from tests.server import zone_strategy
+from tests.server.conftest import ZONES
+from zonemodel.name import from_labels
+from zonemodel.rrset import RRset, ZoneData
+from zonemodel.zonefile import ZoneFileError, parse_zone_text, read_zone_file, write_zone_file
+
+if not has_native():
+    pytest.skip("the native data plane is not built", allow_module_level=True)
+
+from server.config import ZoneFile
+from server.plane.bulk import read_bulk
+from server.plane.catalog import NativeCatalog
+from server.zone.persistent import Layered
+
+HEAD = "$ORIGIN z.test.\n$TTL 1h\n@ IN SOA ns host 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n"
+WORDS = st.sampled_from(
+    [
+        *("@", "a", "b.a", "c.b.a", "*", "*.w", "x.*.w", "cut", "glue.cut", "WwW", "z.test.", "other.", ".", "a..b"),
+        *("IN", "in", "CH", "60", "1h30m", "007", "0", "4294967296", "1h3"),
+        *("A", "aaaa", "TXT", "MX", "NS", "CNAME", "SRV", "PTR", "SOA", "CAA", "DNAME", "TYPE65280", "RRSIG", "FOO"),
+        *("192.0.2.1", "192.0.02.1", "1.2.3", "2001:db8::1", "::ffff:1.2.3.4", "::g", "10", "65536"),
+        *(
+            '"a b"',
+            '"a;b"',
+            '""',
+            '"a\\"b"',
+            "a\\046b",
+            "(",
+            ")",
+            ";",
+            "; c",
+            '"',
+            "\\",
+            "\u00e9",
+            "$TTL",
+            "$ORIGIN",
+            "$INCLUDE",
+        ),
+    ]
+)
+LINES = st.lists(
+    st.builds(
+        lambda blank, words, gap: blank + gap.join(words),
+        st.sampled_from(["", "", " ", "\t"]),
+        st.lists(WORDS, max_size=7),
+        st.sampled_from([" ", " ", "  ", "\t"]),
+    ),
+    max_size=6,
+)
+RECORDS = st.lists(
+    st.builds(
+        lambda owner, ttl, rest: f"{owner} {ttl} IN {rest}",
+        st.sampled_from(["@", "a", "A", "b.a", "d.c.b.a", "*", "*.w", "w", "cut", "g.cut", "*.cut", "alias", "q"]),
+        st.sampled_from(["60", "1m", ""]),
+        st.sampled_from(
+            [
+                *(
+                    "A 192.0.2.1",
+                    "A 192.0.2.2",
+                    "AAAA 2001:db8::1",
+                    "TXT hello",
+                    'TXT "a b" c',
+                    "MX 10 mail",
+                    "MX 10 MAIL",
+                ),
+                *(
+                    "NS ns.cut",
+                    "NS ns",
+                    "CNAME a",
+                    "CNAME other.test.",
+                    "SRV 1 2 3 a",
+                    "SRV 1 2 3 A",
+                    "PTR a",
+                    'CAA 0 issue "x"',
+                ),
+                *(
+                    "TXT ( a\n b )",
+                    "A ( 192.0.2.9 ; c\n )",
+                    "TXT a\\046b",
+                    "HTTPS 1 . alpn=h2",
+                    "DS 1 8 2 " + "ab" * 32,
+                ),
+            ]
+        ),
+    ),
+    max_size=14,
+)
+
+
+def in_python(path: Path) -> Zone | None:
+    """Return the zone as Python reads it, None when it says anything about it."""
+    try:
+        data = read_zone_file(path, None)
+        return None if data.warnings else compile_zone(judge_zone(data))
+    except (ZoneFileError, UnservableError, ValueError):
+        return None
+
+
+def hold(path: Path) -> bool:
+    """Assert that native code reads what Python reads, or leaves it; says whether it reads it."""
+    expected = in_python(path)
+    try:
+        found = read_bulk(path, None)
+    except UnservableError:
+        assert expected is None
+        return True
+    if found is None:
+        return False
+    zone = found[1]
+    assert expected is not None
+    assert zone.index.origin == expected.index.origin
+    for one, other in (
+        (zone.index.sets, expected.index.sets),
+        (zone.index.children, expected.index.children),
+        (zone.index.barriers, expected.index.barriers),
+        (zone.table.answers, expected.table.answers),
+        (zone.table.nodes, expected.table.nodes),
+    ):
+        assert dict(one) == dict(other)
+        assert len(one) == len(other)
+        assert all(key in one and one.get(key) == value for key, value in other.items())
+    assert zone.table.soa == expected.table.soa
+    return True
+
+
+@pytest.mark.parametrize("path", sorted(Path(ZONES).glob("*.zone")), ids=lambda path: path.stem)
+def test_every_zone_of_the_suite(path: Path) -> None:
+    hold(path)
+
+
+def test_ordinary_zones_are_read_natively(tmp_path: Path) -> None:
+    read = [hold(path) for path in sorted(Path(ZONES).glob("*.zone"))]
+    assert any(read)
+    path = tmp_path / "zone"
+    path.write_text(HEAD + 'www 60 A 192.0.2.2\n  AAAA 2001:db8::2 ; why\n*.x TXT "a;b"\nmail MX 10 www\n')
+    assert hold(path)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(zone_strategy.zones)
+def test_random_zones(tmp_path: Path, zone: ZoneData) -> None:
+    path = tmp_path / "zone"
+    path.write_text(write_zone_file(zone))
+    hold(path)
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RECORDS)
+def test_random_records(tmp_path: Path, records: list[str]) -> None:
+    path = tmp_path / "zone"
+    path.write_text(HEAD + "".join(f"{record}\n" for record in records))
+    hold(path)
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(LINES, st.booleans())
+def test_random_text(tmp_path: Path, lines: list[str], ends: bool) -> None:
+    path = tmp_path / "zone"
+    path.write_text(HEAD + "\n".join(lines) + ("\n" if ends else ""))
+    hold(path)
+
+
+def test_a_file_longer_than_what_is_read_at_once(tmp_path: Path) -> None:
+    records = "".join(f"host-{number} 60 A 10.0.{number >> 8}.{number & 255}\n" for number in range(60_000))
+    path = tmp_path / "zone"
+    path.write_text(HEAD + records + "last TXT ( a\n b )\n")
+    assert path.stat().st_size > 1 << 20
+    assert hold(path)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(zone_strategy.zones, st.lists(zone_strategy.rrsets(), min_size=1, max_size=4))
+def test_edits_of_a_zone_that_was_read_natively(tmp_path: Path, zone: ZoneData, edits: list[RRset]) -> None:
+    path = tmp_path / "zone"
+    path.write_text(write_zone_file(zone))
+    found = read_bulk(path, None)
+    if found is None:
+        return
+    zone = parse_zone_text(path.read_text(), None, "zone")
+    native, python = found[1], compile_zone(ZoneIndex.of(zone))
+    for edit in edits:
+        later = zone_strategy.edited(zone, edit)
+        if later is None:
+            continue
+        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
+        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
+        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        native = recompile(native, native.index.with_changes(changes), changes)
+        python = recompile(python, python.index.with_changes(changes), changes)
+        zone = later
+        assert native.index == python.index
+        assert (native.table.answers, native.table.nodes) == (python.table.answers, python.table.nodes)
+
+
+def test_the_catalog_serves_plain_names_and_others(tmp_path: Path) -> None:
+    path = tmp_path / "zone"
+    path.write_text(HEAD + "www 60 A 192.0.2.2\nalias CNAME www\n*.w TXT any\n")
+    catalog = NativeCatalog(1232, 1)
+    zone = catalog.read(path, None)
+    assert zone is not None
+    assert isinstance(zone.index.sets, Layered)
+    catalog.prepare(zone)
+    catalog.replace(zone)
+    whole = NativeCatalog(1232, 1)
+    whole.replace(read_zone(ZoneFile(path)))
+    for labels, qtype in (
+        ([b"www"], 1),
+        ([b"www"], 28),
+        ([b"alias"], 1),
+        ([b"x", b"w"], 16),
+        ([b"no"], 1),
+        ([b"w"], 1),
+    ):
+        packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + from_labels([*labels, b"z", b"test"]) + bytes((0, qtype, 0, 1))
+        reply = catalog.native.answer(packet, "192.0.2.1", False)
+        assert reply is not None
+        assert reply == whole.native.answer(packet, "192.0.2.1", False)
