@@ -50,6 +50,9 @@ def project_record_set(
     current = item is not None and result is not None and result.observed_generation == item.observed_generation
     fresh = current and item is not None and item.observed_generation == generation
     results = result.conditions if result is not None and fresh else ()
+    if result is not None and current and item is not None and claim.meta.deleting and item.deletion_requested:
+        # Deletion gave the claim a generation that its item never gets; a provider that has seen the request says what it waits for.
+        results = tuple(each for each in result.conditions if each.status is not ConditionStatus.TRUE)
     accepted = _accepted(verdict, results, generation)
     programmed = (
         None if item is None and not verdict.accepted else _carried(results, ConditionType.PROGRAMMED, generation)

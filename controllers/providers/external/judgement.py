@@ -87,8 +87,7 @@ def _judge(look: Look, item: UnitRecordSet) -> ItemResult:
 
 
 def _pending(lines: Iterable[str]) -> dict[str, Any]:
-    found = tuple(lines)
-    return RecordSetData(pending=found).dump() if found else {}
+    return RecordSetData(pending=tuple(lines)).dump()
 
 
 def _servers(probed: Round) -> Iterable[ServerData]:

@@ -101,7 +101,8 @@ class ZoneUnitReconciler:
     def _judge(
         self, main: ZoneUnit, settings: Settings, accepted: Verdict, probed: Probed | None, items: Items
     ) -> tuple[ZoneResult, Results]:
-        look = Look(Fqdn(main.spec.zone.domain_name), settings, probed.round if probed is not None else None)
+        asked = probed is not None and probed.plan.settings.asks_the_same(settings)
+        look = Look(Fqdn(main.spec.zone.domain_name), settings, probed.round if probed is not None and asked else None)
         return zone_result(look, accepted), judge_items(look, items)
 
     def _observe(self, view: LedgerView, main: ZoneUnit, probed: Probed | None) -> tuple[UnitWithdrawalStatus, ...]:
