@@ -85,7 +85,7 @@ class Responder:
         zone = self._catalog.zones.get(apex)
         if zone is None:
             return self._reject(query, question, NOT_READY)
-        reply = resolve(zone.index, question.name, question.qtype)
+        reply = resolve(zone.index, question.name, question.qtype, self._catalog.leads_elsewhere(apex))
         if question.qtype == rdtype.ANY and reply.final and not query.transport:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
         if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
