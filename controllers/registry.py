@@ -6,7 +6,8 @@ from typing import Final
 
 from controllers.ledger.registration import Registration
 from controllers.providers.cloudflare.registration import CLOUDFLARE
+from controllers.providers.external.registration import EXTERNAL
 from controllers.providers.hosted.registration import HOSTED
 from controllers.providers.route53.registration import ROUTE53
 
-REGISTRATIONS: Final[tuple[Registration, ...]] = (HOSTED, ROUTE53, CLOUDFLARE)
+REGISTRATIONS: Final[tuple[Registration, ...]] = (HOSTED, ROUTE53, CLOUDFLARE, EXTERNAL)
