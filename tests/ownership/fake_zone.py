@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections import defaultdict
 from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
@@ -26,6 +27,7 @@ class Fate(Enum):
     LOST = "done, and the answer is lost"
     UNSENT = "not done, and no answer comes"
     CONFLICT = "not done for a conflict that nobody has explained"
+    LATE = "done some calls later, and no answer comes"
 
 
 @types.coroutine
@@ -40,6 +42,15 @@ class FakeZone:
 
     texts: dict[Fqdn, set[bytes]] = field(default_factory=lambda: defaultdict(set))
     calls: int = 0
+    under_way: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+    """Writes that happen by themselves once there have been so many calls."""
+
+    def arrive(self) -> None:
+        """Let those writes happen whose time has come."""
+        for due in [each for each in self.under_way if each[0] <= self.calls]:
+            self.under_way.remove(due)
+            with contextlib.suppress(ConflictError):
+                due[1]()
 
     def put(self, name: str, *values: bytes) -> None:
         self.texts[Fqdn(name)].update(values)
@@ -61,6 +72,7 @@ class FakeBackend:
     txt_value_bytes: int = VALUE_MAX_BYTES
     zone: Fqdn = ZONE
     fate: Callable[[int], Fate] = lambda _: Fate.DONE
+    delay: int = 3
 
     async def list_states(self, owners: Collection[OwnerID]) -> Sequence[StoredText]:
         names = {shared_state_name(self.zone), *(owner_state_name(self.zone, owner) for owner in owners)}
@@ -92,6 +104,7 @@ class FakeBackend:
 
     async def _read(self, read: Callable[[], T]) -> T:
         await turn()
+        self.content.arrive()
         found = read()
         await turn()
         if self._next() is not Fate.DONE:
@@ -101,6 +114,8 @@ class FakeBackend:
     async def _write(self, write: Callable[[], None]) -> None:
         await turn()
         fate = self._next()
+        if fate is Fate.LATE:
+            self.content.under_way.append((self.content.calls + self.delay, write))
         if fate in {Fate.DONE, Fate.LOST}:
             write()
         await turn()
@@ -110,6 +125,7 @@ class FakeBackend:
             raise OutcomeUnknownError("no answer to a write")
 
     def _next(self) -> Fate:
+        self.content.arrive()
         self.content.calls += 1
         return self.fate(self.content.calls - 1)
 

@@ -95,6 +95,7 @@ TAMPERED_MANIFESTS = {
     "page that is a number": (manifest("prod", 1, b"", [], 1, pages=[7]), "manifest.pages: found a number"),
     "pages that are no list": (manifest("prod", 1, b"", [], 1, pages="ab" * 32), "allowed is an array"),
     "the same page 36 times": (manifest("prod", 1, b"", [ONE_PAGE] * 36, 36), "found a page twice"),
+    "the same page 64 times": (manifest("prod", 1, b"", [], 64, pages=list("a" * 64)), "found a page twice"),
     "65 pages": (manifest("prod", 1, b"", [], 65, pages=list("a" * 65)), "found 65 pages, allowed are 64"),
     "entries without pages": (manifest("prod", 1, b"", [], 3), "3 entries in 0 pages"),
     "pages without entries": (manifest("prod", 1, b"", [ONE_PAGE], 0), "0 entries in 1 pages"),

@@ -6,10 +6,12 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import dns.tsig
 import pytest
 
+from ownership.backends.rfc2136 import Rfc2136Backend
 from ownership.entry import Entry, claim, sorted_entries
 from ownership.error import ConflictError, OutcomeUnknownError, RefusedError, UnavailableError
 from ownership.legacy import migrate, read_markers, restore
@@ -130,6 +132,54 @@ async def test_an_update_without_an_answer_is_read_back(primary: Primary, what: 
             await publisher.publish(claims)
     assert link.lost == 3
     assert await held(primary, PROD) == claims
+
+
+async def test_the_greatest_snapshot_is_kept(primary: Primary) -> None:
+    member = Member(MemberType.CNAME, "ingress.example.net")
+    claims = sorted_entries(claim(PROD, Fqdn(f"host-{number:05}.{ZONE}"), member) for number in range(16_384))
+    commit = await Publisher(primary.backend(), PROD).publish(claims)
+    assert await held(primary, PROD) == claims
+    changed = await Publisher(primary.backend(), PROD).withdraw(claims[5_000:5_001])
+    assert (changed.pages_written, changed.pages_kept + 1) == (1, commit.pages_written)
+
+
+class Cut:
+    """A backend that is cancelled in the middle of its call of a number, after the server has done what it was told."""
+
+    def __init__(self, backend: Rfc2136Backend, number: int) -> None:
+        self._backend = backend
+        self._left = number
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._backend, name)
+        if not asyncio.iscoroutinefunction(value):
+            return value
+
+        async def call(*arguments: Any) -> Any:
+            result = await value(*arguments)
+            self._left -= 1
+            if self._left < 0:
+                raise asyncio.CancelledError
+            return result
+
+        return call
+
+
+async def test_a_writer_that_is_cut_off_goes_on_where_it_was(primary: Primary) -> None:
+    """After each of its calls, while another owner is at work."""
+    held_before: tuple[Entry, ...] = ()
+    for number in range(0, 36, 4):
+        claims = some(PROD, 60, number)
+        theirs = Publisher(primary.backend(), TEST).publish(some(TEST, 20, number))
+        cut: Any = Cut(primary.backend(), number)
+        ends = await asyncio.gather(Publisher(cut, PROD).publish(claims), theirs, return_exceptions=True)
+        assert not isinstance(ends[1], BaseException)
+        assert await held(primary, PROD) in (held_before, claims)
+        await Publisher(primary.backend(), PROD).publish(claims)
+        assert await held(primary, PROD) == claims
+        assert await held(primary, TEST) == some(TEST, 20, number)
+        held_before = claims
+    assert len(await primary.ask(golden.SHARED_STATE)) == 2
 
 
 async def test_markers_are_migrated_and_restored(primary: Primary) -> None:
