@@ -249,7 +249,7 @@ class World:
         except TimeoutError:
             raise AssertionError(f"it did not come to that; {self._summary()}") from None
 
-    async def quiet(self, calm_s: float = 0.3) -> None:
+    async def quiet(self, calm_s: float = 0.15) -> None:
         """Return once neither a cache nor Cloudflare has seen anything for a while."""
         calls = -1
         while len(self.cloudflare.calls) != calls or await self._change_within(calm_s):
