@@ -12,7 +12,7 @@ from typing import Final
 from ownership.error import FormatError
 from ownership.marker import Marker, parse_marker, write_marker
 from ownership.member import Member, MemberType, members_of
-from ownership.naming import OwnerID, marked_name, marker_name, quoted
+from ownership.naming import MARKER_LABEL, OwnerID, marked_name, marker_name, quoted
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordBodies
 
@@ -31,7 +31,7 @@ class Entry:
     @property
     def fqdn(self) -> Fqdn:
         """The name of the record set that the claim is about."""
-        return marked_name(self.name)
+        return Fqdn(self.name.removeprefix(f"{MARKER_LABEL}."))
 
     @property
     def owner(self) -> OwnerID:
