@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from pydantic import Field
@@ -65,7 +66,7 @@ class UnitRecordSet(RecordBodies):
     ] = True
     deletion_requested: Annotated[bool, Field(description="True when the provider has to delete the records.")] = False
 
-    @property
+    @cached_property
     def key(self) -> ObjectKey:
         return ObjectKey(self.record_set_namespace, self.record_set_name)
 
@@ -129,7 +130,7 @@ class UnitRecordSetStatus(Model):
     conditions: Conditions = ()
     provider: Annotated[PrivateProviderData | None, Field(description="Provider's facts about the records.")] = None
 
-    @property
+    @cached_property
     def key(self) -> ObjectKey:
         return ObjectKey(self.record_set_namespace, self.record_set_name)
 

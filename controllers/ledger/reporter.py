@@ -84,6 +84,10 @@ class Reporter:
         """
         return Requeue(min((resync_s, *(wait_s for wait_s in waits_s if wait_s), *self._due_s(zone))))
 
+    def progressed(self, zone: ObjectKey) -> None:
+        """Note that the outside gets on with a zone's changes: how long an outage may last is counted from here again."""
+        self._memory(zone).held_since.pop(Hold.OUTAGE, None)
+
     def forget_zone(self, zone: ObjectKey) -> None:
         """Drop what is remembered of a zone that is gone or not ours."""
         self._memories.pop(zone, None)

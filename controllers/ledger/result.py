@@ -188,7 +188,8 @@ class _PartSettlement:
         known = before is not None and _holds(before, zone.programmed, generation)
         facts = _known(old.provider, zone.data, zone.state)
         urgent = facts is not old.provider and not zone.can_wait
-        if known or urgent or self._hold_of(zone.programmed, ()) is None:
+        current = (before,) if before is not None and before.observed_generation == generation else ()
+        if known or urgent or self._hold_of(zone.programmed, current) is None:
             wanted.append(condition(ConditionType.PROGRAMMED, zone.programmed, generation))
         elif not old.conditions:
             return

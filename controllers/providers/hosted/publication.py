@@ -153,7 +153,13 @@ class Publisher:
         if standing.head is None or lines is None or self._digest(view, standing.head, lines) != spec.digest:
             lines = await self._published_lines(view.key, spec)
         names = frozenset(ref.name for ref in spec.pages)
-        return History(digest=spec.digest or "", serial=spec.serial, lines=lines, page_names=names)
+        return History(
+            digest=spec.digest or "",
+            serial=spec.serial,
+            lines=lines,
+            page_names=names,
+            seen_generation=manifest.meta.generation,
+        )
 
     async def _published_lines(self, key: ObjectKey, expected: HostedZoneSpec) -> Lines | None:
         """Return the content of the published snapshot, None when it is not whole. Raises Conflict when it has moved on."""
@@ -202,7 +208,9 @@ class Publisher:
         manifest = await self._writer.publish(view.key, main, layout, serial, before)
         self._echo.remember(view.key, manifest.meta.resource_version, manifest)
         history.generation = manifest.meta.generation
-        if not same:
+        if same:
+            history.restate()
+        else:
             history.advance(layout.digest, serial, layout.lines, (page.name for page in layout.pages))
         return manifest
 

@@ -91,11 +91,11 @@ def measure(live: Sequence[str], manifest: Manifest | None, history: History, wa
 
 
 def _number(report: ServerStatus | None, history: History) -> int:
-    return history.number_of(report.digest) if report is not None else NEVER
+    return history.number_of(report.digest, report.observed_generation) if report is not None else NEVER
 
 
 def _rejections(reports: Iterable[ServerStatus], generation: int, history: History) -> Iterator[Rejection]:
     """A server's refusal of a snapshot that has been replaced says nothing of the new one."""
     for report in reports:
         if report.state is ServerState.REJECTED and report.observed_generation >= generation:
-            yield Rejection(report.name, history.number_of(report.digest), report.message)
+            yield Rejection(report.name, _number(report, history), report.message)

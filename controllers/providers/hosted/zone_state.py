@@ -10,7 +10,7 @@ from typing import Final
 
 from controllers.ledger.pace import Pace
 from controllers.providers.hosted.content import Content, Hosts, Lines, choose, needs_base
-from controllers.providers.hosted.history import History
+from controllers.providers.hosted.history import NEVER, History
 from controllers.providers.hosted.item import ItemCache, Items
 from controllers.providers.hosted.layout import Layout
 
@@ -43,6 +43,7 @@ class ZoneState:
     items: ItemCache = field(default_factory=ItemCache)
     history: History | None = None
     layout: Layout | None = None
+    reached: int = NEVER
     unnamed_since: dict[str, float] = field(default_factory=dict)
     memo: ContentMemo | None = None
     publishing: Pace = field(default_factory=lambda: Pace(PUBLISHING_SHARE, PUBLISHING_PAUSE_S))

@@ -83,10 +83,11 @@ class ZoneUnitReconciler:
         publication = await self._published(view, main, standing, state, items)
         history = state.history or History()
         level = measure(view.live, publication.manifest, history, standing.min_ready_servers)
+        if level.reached > state.reached:
+            self._reporter.progressed(view.key)
+        state.reached = level.reached
         now = self._context.now()
-        report_after_s = self._reporter.wait_s(
-            view.key
-        )  # a report of a moment ago may still take its share of the time
+        report_after_s = self._reporter.wait_s(view.key)  # a former report may still take its share of the time
         if not report_after_s:
             results = judge_publication(items, publication, history, level, standing)
             zone = judge_zone_result(view.key, publication, history, level, standing)

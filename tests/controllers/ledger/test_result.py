@@ -70,6 +70,19 @@ class Ledger:
         return found.status if found is not None else None
 
 
+def test_a_zone_that_was_programmed_is_called_pending_only_when_that_lasts() -> None:
+    ledger = Ledger(item("www"))
+    ledger.round(SERVED)
+    for release in (NOTHING, frozenset({Hold.PENDING})):
+        assert ledger.round(SERVED, zone=zone_result(PENDING), release=release) == []
+        assert ledger.held == {Hold.OUTAGE}
+    ledger.round(SERVED, zone=zone_result(PENDING), release=EVERY_HOLD)
+    assert ledger.status.zone is not None
+    found = find_condition(ledger.status.zone.conditions, "Programmed")
+    assert found is not None
+    assert found.reason == "ProviderChangePending"
+
+
 def test_served_items_are_reported_at_once() -> None:
     ledger = Ledger(item("www"), item("mail"))
     ledger.round(SERVED, SERVED)

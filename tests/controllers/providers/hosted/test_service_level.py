@@ -34,17 +34,33 @@ def test_record_is_what_it_is_since_the_snapshot_that_changed_it() -> None:
 
 def test_unknown_snapshot_is_older_than_everything() -> None:
     history = two_snapshots()
-    assert history.number_of("never seen") == NEVER
+    assert history.number_of("never seen", 9) == NEVER
     level = measure(("a",), manifest(report("a", "never seen")), history, 1)
     assert not level.has_withdrawn(0)
     assert level.judge(0).reason == "ProviderChangePending"
 
 
-def test_content_that_comes_back_counts_as_the_newest() -> None:
-    history = two_snapshots()
-    history.advance("one", 3, lines(www="192.0.2.1"), ())
-    level = measure(("a",), manifest(report("a", "one")), history, 1)
-    assert level.judge_zone(history.number).reason == "Programmed"
+def test_content_that_comes_back_counts_as_the_newest_for_who_has_seen_it_come_back() -> None:
+    history = History()
+    for generation, (digest, address) in enumerate((("one", "1"), ("two", "2"), ("one", "1")), start=1):
+        history.generation = generation
+        history.advance(digest, generation, lines(www=f"192.0.2.{address}"), ())
+    fresh = measure(("a",), manifest(report("a", "one", generation=3), generation=3), history, 1)
+    assert fresh.judge(history.since(WWW)).reason == "Programmed"
+    stale = measure(("a",), manifest(report("a", "one", generation=1), generation=3), history, 1)
+    assert stale.judge(history.since(WWW)).reason == "ProviderChangePending", "it may serve what came between"
+    assert not stale.has_withdrawn(history.since(WWW))
+
+
+def test_reports_from_before_the_manifest_was_found_or_put_right_again_prove_nothing() -> None:
+    found = History(digest="one", seen_generation=3, lines=lines(www="192.0.2.1"))
+    level = measure(("a",), manifest(report("a", "one", generation=2), generation=3), found, 1)
+    assert level.judge(found.since(WWW)).reason == "ProviderChangePending"
+    found.generation = 5
+    found.restate()
+    for generation, reason in ((3, "ProviderChangePending"), (5, "Programmed")):
+        level = measure(("a",), manifest(report("a", "one", generation=generation), generation=5), found, 1)
+        assert level.judge(found.since(WWW)).reason == reason
 
 
 def test_when_the_former_content_is_not_known_everything_is_new() -> None:
@@ -101,7 +117,7 @@ def test_memory_of_a_long_history_is_bounded_and_errs_on_the_safe_side() -> None
     for number in range(1, 2 * REMEMBERED + 10):
         history.advance(f"d{number}", number, lines(**{f"n{number}": "192.0.2.1"}), (f"p{number}",))
     history.compact(history.number - 1, [f"p{history.number - 1}"])
-    assert history.number_of("d1") == NEVER
+    assert history.number_of("d1", 9) == NEVER
     assert history.since(WWW) == history.number - 1
     assert history.last_named(f"p{history.number - 1}") == history.number - 1
     assert history.last_named("p1") is None
