@@ -5,15 +5,14 @@ Owns the commands and their exit codes. What is read, judged and written is deci
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final
 
 import typer
 
 from cli.option_group import grouped
-from cli.ownership_backend import BackendOptions, open_backend
+from cli.ownership_backend import BackendOptions, with_backend
 from cli.ownership_progress import progress
 from cli.ownership_report import (
     Finding,
@@ -51,8 +50,6 @@ from ownership.state import ZoneState, read_state
 from zonemodel.name import Fqdn
 
 EXIT_AMBIGUOUS: Final = 1
-
-T = TypeVar("T")
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="Form of what is printed.")]
 OwnerOption = Annotated[
@@ -94,10 +91,13 @@ def show(
     Exit status 0, 1 when the ownership of the zone cannot be told or read, 2 when the command line is wrong.
     """
     wanted = {name.lower().rstrip(".") for name in names or ()}
+
+    async def read(backend: Backend) -> tuple[ZoneState, tuple[LegacyMarker, ...] | None]:
+        state = await read_state(backend, _owners(owner))
+        return state, await _markers(backend, wanted) if wanted or backend.enumerates else None
+
     with _refusals():
-        backend = open_backend(where)
-        state = _run(read_state(backend, _owners(owner)))
-        markers = _run(_markers(backend, wanted)) if wanted or backend.enumerates else None
+        state, markers = with_backend(where, read)
     entries = [
         entry
         for each in state.owners.values()
@@ -124,10 +124,13 @@ def verify(
 
     Exit status 0, 1 when something is ambiguous or cannot be read, 2 when the command line is wrong.
     """
+
+    async def read(backend: Backend) -> tuple[ZoneState, tuple[LegacyMarker, ...]]:
+        state = await read_state(backend, _owners(owner))
+        return state, await _markers(backend, ()) if markers or backend.enumerates else ()
+
     with _refusals():
-        backend = open_backend(where)
-        state = _run(read_state(backend, _owners(owner)))
-        found = _run(_markers(backend, ())) if markers or backend.enumerates else ()
+        state, found = with_backend(where, read)
     told = list(findings(state, found))
     ambiguous = any(finding.ambiguous for finding in told)
     if output is Output.JSON:
@@ -152,17 +155,24 @@ def migrate_command(
     Markers that do not tell their record stay, and so do those of other owners.
     Exit status 0, 1 when something is ambiguous, fails or is left, 2 when the command line is wrong.
     """
-    with _refusals():
-        backend, me = open_backend(where), check_owner(owner)
-        markers = _run(_markers(backend, name or ()))
-        if dry_run:
-            state = _run(read_state(backend, (me,)))
-            state.snapshot_of(me)
-            _tell_migration(plan_migration(markers, me), state, None, output)
-            return
+
+    async def rehearse(backend: Backend) -> tuple[Migration, ZoneState]:
+        state = await read_state(backend, (me,))
+        state.snapshot_of(me)
+        return plan_migration(await _markers(backend, name or ()), me), state
+
+    async def work(backend: Backend) -> Migrated:
         with progress() as told:
-            done = _run(migrate(backend, me, markers, told))
-    _tell_migration(done.migration, None, done, output)
+            return await migrate(backend, me, await _markers(backend, name or ()), told)
+
+    with _refusals():
+        me = check_owner(owner)
+        if dry_run:
+            plan, state = with_backend(where, rehearse)
+            _tell_migration(plan, state, None, output)
+        else:
+            done = with_backend(where, work)
+            _tell_migration(done.migration, None, done, output)
 
 
 def restore_command(
@@ -172,17 +182,20 @@ def restore_command(
 
     Exit status 0, 1 when something is ambiguous, fails or is left, 2 when the command line is wrong.
     """
-    with _refusals():
-        backend, me = open_backend(where), check_owner(owner)
-        if dry_run:
-            state = _run(read_state(backend, (me,)))
-            plan_restoration(state, me)
-            snapshot = state.snapshot_of(me)
-            _tell_restoration(Restored(snapshot.entries if snapshot is not None else ()), output, dry_run=True)
-            return
+
+    async def rehearse(backend: Backend) -> Restored:
+        state = await read_state(backend, (me,))
+        plan_restoration(state, me)
+        snapshot = state.snapshot_of(me)
+        return Restored(snapshot.entries if snapshot is not None else ())
+
+    async def work(backend: Backend) -> Restored:
         with progress() as told:
-            done = _run(restore(backend, me, told))
-    _tell_restoration(done, output, dry_run=False)
+            return await restore(backend, me, told)
+
+    with _refusals():
+        me = check_owner(owner)
+        _tell_restoration(with_backend(where, rehearse if dry_run else work), output, dry_run=dry_run)
 
 
 def _tell_migration(migration: Migration, state: ZoneState | None, done: Migrated | None, output: Output) -> None:
@@ -255,10 +268,6 @@ def _owners(texts: Iterable[str] | None) -> list[OwnerID]:
 def _print(lines: Iterable[str], *, err: bool = False) -> None:
     for line in lines:
         typer.echo(line, err=err)
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 @contextmanager

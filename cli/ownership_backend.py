@@ -5,9 +5,12 @@ Owns the options and the making of backends. Reads no zone's ownership.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import dns.tsig
 import typer
@@ -19,6 +22,8 @@ from ownership.backends.zone_file import open_zone_file
 from server.text import name_text
 from server.transfer.key import Key, KeyFileError, read_keys
 from zonemodel.name import Fqdn, object_to_domain
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,26 @@ class BackendOptions:
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds to wait for each answer of a server.")] = 5.0
 
 
-def open_backend(options: BackendOptions) -> Backend:
-    """Return the zone's backend; raises typer.BadParameter, and UnavailableError for a file that cannot be read."""
+def with_backend(options: BackendOptions, work: Callable[[Backend], Awaitable[T]]) -> T:
+    """Return what `work` does with the zone's backend, which lives as long as the work.
+
+    Raises typer.BadParameter, UnavailableError for a file that cannot be read, and whatever `work` raises.
+    """
+
+    async def run() -> T:
+        async with _opened(options) as backend:
+            return await work(backend)
+
+    return asyncio.run(run())
+
+
+@asynccontextmanager
+async def _opened(options: BackendOptions) -> AsyncIterator[Backend]:
+    """Have a backend; those that keep connections close them at the end."""
+    yield _backend(options)
+
+
+def _backend(options: BackendOptions) -> Backend:
     if (options.zone_file is None) is (options.server is None):
         raise typer.BadParameter("give one of them: where the zone is", param_hint="--server, --zone-file")
     if options.zone is not None and (fault := object_to_domain(options.zone)) is not None:
