@@ -27,6 +27,8 @@ COMMANDS: Final = {
     "zone": ("cli.zone", "Turn master files into manifests, and back."),
     "check-zone": ("cli.check_zone", "Tell what is wrong in a master file."),
     "query": ("cli.query", "Ask a name server, or compare two."),
+    "verify": ("cli.verify", "Tell whether servers answer with what a zone's claims say."),
+    "withdrawal": ("cli.withdrawal", "Tell which addresses may be given back, or waive the proof."),
     "ownership": ("cli.ownership", "Tell and move who owns which records of a zone."),
     "server": ("cli.server", "Run the name server alone."),
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),

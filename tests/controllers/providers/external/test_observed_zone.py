@@ -149,7 +149,7 @@ async def test_a_deleted_record_set_waits_until_nobody_serves_it_and_nothing_els
 
         async def one_is_left() -> bool:
             await world.look_again()
-            return (await world.condition(RECORD_SETS, "www"))["message"].startswith("1 of 2 servers")
+            return bool((await world.condition(RECORD_SETS, "www"))["message"].startswith("1 of 2 servers"))
 
         await world.until(one_is_left)
         # A server that does not answer might still serve it.

@@ -16,10 +16,11 @@ from controllers.ledger.surroundings import Surroundings
 from controllers.manager import Manager, ManagerConfig
 from controllers.probe.exchange import Exchange, NetworkExchange
 from controllers.probe.pace import Pace
+from controllers.probe.round import Round
 from controllers.providers.external.binding import BINDING, ExternalConfig
 from controllers.providers.external.contract import provider_manifest
 from controllers.providers.external.controller import ExternalProvider
-from controllers.providers.external.prober import Prober
+from controllers.providers.external.prober import Plan, Prober
 from kube.access import Access
 from kube.client import Client
 from kube.errors import AlreadyExists, NotFound
@@ -70,7 +71,8 @@ class World:
     def _attach(self, surroundings: Surroundings) -> AttachedProvider:
         own = Surroundings(surroundings.client, surroundings.informers, surroundings.recorder, lambda: self.now)
         exchange = self._exchange or NetworkExchange(Pace(self._config.queries_per_s))
-        prober = Prober(exchange, self._config.port, lambda: self.now)
+        prober = _CountingProber(exchange, self._config.port, lambda: self.now)
+        self._prober = prober
         return AttachedProvider(lambda: ExternalProvider(own, prober, self._config))
 
     async def zone(self, *servers: object, **parameters: Any) -> None:
@@ -111,6 +113,16 @@ class World:
         self._requests += 1
         await self.patch(ZONES, "shop", {"metadata": {"annotations": {RECONCILE_REQUEST: str(self._requests)}}})
 
+    async def next_round(self) -> None:
+        """Return when a round has ended that began after this call."""
+        begun = self._prober.begun
+        await self.look_again()
+
+        async def ended() -> bool:
+            return self._prober.ended > begun
+
+        await self.until(ended)
+
     def put_forward(self, seconds: float) -> None:
         """Let the wall clock of the provider go on."""
         self.now += timedelta(seconds=seconds)
@@ -140,6 +152,14 @@ class World:
             raise AssertionError(f"{ref.kind} {name} {kind}: wanted {status}/{reason}, found {found}") from None
         return str((await self.condition(ref, name, kind)).get("message", ""))
 
+    async def until_message(self, ref: ResourceRef, name: str, kind: str, beginning: str) -> None:
+        """Wait until a condition's message begins like this."""
+
+        async def begins() -> bool:
+            return str((await self.condition(ref, name, kind)).get("message", "")).startswith(beginning)
+
+        await self.until(begins)
+
     async def until_gone(self, ref: ResourceRef, name: str) -> None:
         async def gone() -> bool:
             try:
@@ -155,6 +175,20 @@ class World:
         async with asyncio.timeout(WAIT_S):
             while not await condition():  # noqa: ASYNC110 - only the API knows
                 await asyncio.sleep(ASK_AGAIN_S)
+
+
+class _CountingProber(Prober):
+    """Counts rounds: `begun` those that were begun, `ended` the number of the last one that has ended."""
+
+    begun = 0
+    ended = 0
+
+    async def probe(self, plan: Plan) -> Round:
+        self.begun += 1
+        number = self.begun
+        found = await super().probe(plan)
+        self.ended = number
+        return found
 
 
 async def _stop(task: asyncio.Task[None]) -> None:
