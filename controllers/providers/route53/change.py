@@ -109,11 +109,13 @@ def size_of(units: Iterable[Unit]) -> Size:
 def halves(units: Sequence[Unit]) -> list[list[Unit]]:
     """Return what a refused batch is tried as next, nothing when it cannot be taken apart any further.
 
-    Once a unit is alone its changes are tried one by one: what was asked to be deleted does not wait for what cannot be written.
+    Once a unit is alone it is tried item by item: what was asked to be deleted does not wait for what cannot be written. The changes of
+    one item stay together.
     """
     if len(units) > 1:
         middle = len(units) // 2
         return [list(units[:middle]), list(units[middle:])]
-    if len(units) == 1 and len(units[0]) > 1:
-        return [[(change,)] for change in units[0]]
-    return []
+    by_item: dict[ObjectKey, list[Change]] = {}
+    for change in units[0] if units else ():
+        by_item.setdefault(change.item, []).append(change)
+    return [[tuple(changes)] for changes in by_item.values()] if len(by_item) > 1 else []

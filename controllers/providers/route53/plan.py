@@ -13,7 +13,7 @@ from typing import Final
 
 from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused
-from controllers.providers.route53.change import Action, Change
+from controllers.providers.route53.change import Action, Change, size_of
 from controllers.providers.route53.payload import may_adopt
 from controllers.providers.route53.record import Observed, Record, RecordKey, fingerprint
 from controllers.providers.route53.state import Mark
@@ -33,16 +33,19 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One item's step; `mark` is what is to be noted of it when the step is done, `held` what is noted of it as long as it is not.
+    """One item's step.
 
-    `verdict` says why a record set is kept as it is, `left_behind` that a deletion leaves somebody else's record set where it is.
+    `held` is what is noted of it so far, `sending` what has to be noted before its changes are sent, `done` what is to be noted once they
+    are accepted or nothing has to be done. `verdict` says why a record set is kept as it is, `left_behind` that a deletion leaves
+    somebody else's record set where it is.
     """
 
     want: Want
     step: Step
-    mark: Mark | None = None
     held: Mark | None = None
-    change: Change | None = None
+    sending: Mark | None = None
+    done: Mark | None = None
+    changes: tuple[Change, ...] = ()
     verdict: Verdict | None = None
     left_behind: bool = False
 
@@ -65,6 +68,10 @@ ROUTED: Final = refused(
     Reason.PROVIDER_CONFLICT,
     "The hosted zone has record sets of this name and type with a routing policy; dns-api leaves those alone.",
 )
+TOO_LARGE: Final = refused(
+    Reason.PROVIDER_INVALID_REQUEST,
+    "To change it, more than 1,000 values or 32,000 characters would have to be sent at a time, which Route 53 does not take.",
+)
 NOT_FOUND: Final = refused(
     Reason.EXTERNAL_RESOURCE_NOT_FOUND, "The hosted zone has no record set of this name and type to adopt."
 )
@@ -82,54 +89,70 @@ def plan(
     decisions: dict[ObjectKey, Decision] = {}
     # What is to be deleted comes first: its name and type are free for another item only afterwards.
     for want in sorted(wants, key=lambda each: not each.source.deletion_requested):
-        mark = _valid(marks.get(want.key), zone_id, want.record_key)
+        held = _valid(marks.get(want.key), zone_id, want.record_key)
         found = observed.get(want.record_key, ())
         if want.source.deletion_requested:
-            decision = _delete(want, mark, found)
-            if decision.step is Step.WRITE:
+            decision = _delete(want, held, found)
+            if decision.changes:
                 taken.add(want.record_key)
         elif want.record_key in taken:
-            decision = Decision(want, Step.KEEP, mark, mark, verdict=TWICE)
+            decision = _keep(want, held, TWICE)
         else:
             taken.add(want.record_key)
-            decision = _keep_up(zone_id, want, mark, found)
+            decision = _keep_up(want, held, found, Mark(zone_id, want.record_key))
         decisions[want.key] = decision
     return decisions
 
 
-def _delete(want: Want, mark: Mark | None, found: tuple[Record, ...]) -> Decision:
+def _delete(want: Want, held: Mark | None, found: tuple[Record, ...]) -> Decision:
     if not found:
         return Decision(want, Step.GONE)
-    if mark is None or not _is_intended(mark, found):
+    if held is None or not _is_intended(held, found):
         return Decision(want, Step.GONE, left_behind=True)
     if _is_routed(found):
-        return Decision(want, Step.KEEP, mark, mark, verdict=ROUTED)
+        return _keep(want, held, ROUTED)
     # What is there is what has to be named, be it as we wrote it or not. Once that is done, nothing there is ours any more.
-    return Decision(want, Step.WRITE, replace(mark, intent=NOTHING_IS), mark, Change(Action.DELETE, found[0], want.key))
+    change = Change(Action.DELETE, found[0], want.key)
+    return Decision(want, Step.WRITE, held, held, replace(held, intent=NOTHING_IS), (change,))
 
 
-def _keep_up(zone_id: str, want: Want, mark: Mark | None, found: tuple[Record, ...]) -> Decision:
+def _keep_up(want: Want, held: Mark | None, found: tuple[Record, ...], ours: Mark) -> Decision:
     if not want.source.allowed:
-        return Decision(want, Step.KEEP, mark, mark, verdict=NOT_ALLOWED)
+        return _keep(want, held, NOT_ALLOWED)
     if want.record is None:
-        return Decision(want, Step.KEEP, mark, mark)
+        return _keep(want, held)
     adopts = may_adopt(want.source.adoption)
-    owned = Mark(zone_id, want.record_key)
     if not found:
-        if mark is None and adopts:
-            return Decision(want, Step.KEEP, verdict=NOT_FOUND)
-        intended = Mark(zone_id, want.record_key, intent=fingerprint(want.record))
-        return Decision(want, Step.WRITE, intended, mark, Change(Action.CREATE, want.record, want.key))
+        if held is None and adopts:
+            return _keep(want, held, NOT_FOUND)
+        intended = replace(ours, intent=fingerprint(want.record))
+        return Decision(want, Step.WRITE, held, intended, ours, (Change(Action.CREATE, want.record, want.key),))
     if _is_routed(found):
-        return Decision(want, Step.KEEP, mark, mark, verdict=ROUTED)
+        return _keep(want, held, ROUTED)
     same = found[0] == want.record
-    if mark is not None and _is_intended(mark, found):
-        if same:
-            return Decision(want, Step.NOTHING, owned)
-        return Decision(want, Step.WRITE, owned, owned, Change(Action.UPSERT, want.record, want.key))
+    if held is not None and _is_intended(held, found):
+        return Decision(want, Step.NOTHING, held, done=ours) if same else _rewrite(want, want.record, found[0], ours)
     if adopts:
-        return Decision(want, Step.ADOPT, owned) if same else Decision(want, Step.KEEP, verdict=DIFFERENT)
-    return Decision(want, Step.KEEP, verdict=FOREIGN)
+        return Decision(want, Step.ADOPT, done=ours) if same else _keep(want, None, DIFFERENT)
+    return _keep(want, None, FOREIGN)
+
+
+def _rewrite(want: Want, record: Record, found: Record, ours: Mark) -> Decision:
+    """Put a record set in place of the one that is there.
+
+    An UPSERT takes the limits of a batch twice; one that is too large for that is deleted and created instead, in the same batch.
+    """
+    upsert = Change(Action.UPSERT, record, want.key)
+    if upsert.size.fits:
+        return Decision(want, Step.WRITE, ours, ours, ours, (upsert,))
+    pair = (Change(Action.DELETE, found, want.key), Change(Action.CREATE, record, want.key))
+    if size_of([pair]).fits:
+        return Decision(want, Step.WRITE, ours, ours, ours, pair)
+    return _keep(want, ours, TOO_LARGE)
+
+
+def _keep(want: Want, held: Mark | None, verdict: Verdict | None = None) -> Decision:
+    return Decision(want, Step.KEEP, held, verdict=verdict)
 
 
 def _valid(mark: Mark | None, zone_id: str, key: RecordKey) -> Mark | None:

@@ -74,9 +74,12 @@ async def _send(account: Account, zone_id: str, units: Sequence[Unit], submissio
     submission.accepted.update({change.item: change_id for change in changes})
 
 
+Subject = tuple[tuple[str, str], ...]
+
+
 @dataclass(slots=True)
 class _Refusal:
-    subject: tuple[str, str]
+    subject: Subject
     refusal: BatchRejected
     until: float
 
@@ -92,19 +95,22 @@ class Quarantine:
 
     def take_in(self, changes: Iterable[Change], submission: Submission) -> None:
         """Keep the changes that were refused."""
+        refused: dict[ObjectKey, list[Change]] = {}
         for change in changes:
-            refusal = submission.refused.get(change.item)
-            if refusal is not None:
-                wait_s = self._stale_s if refusal.fault is Fault.STALE else self._refusal_s
-                self._kept[change.item] = _Refusal(_subject(change), refusal, self._clock() + wait_s)
+            if change.item in submission.refused:
+                refused.setdefault(change.item, []).append(change)
+        for item, kept in refused.items():
+            refusal = submission.refused[item]
+            wait_s = self._stale_s if refusal.fault is Fault.STALE else self._refusal_s
+            self._kept[item] = _Refusal(_subject(kept), refusal, self._clock() + wait_s)
 
-    def objection(self, change: Change) -> BatchRejected | None:
-        """Return why a change is not to be sent now, None when it may be."""
-        kept = self._kept.get(change.item)
+    def objection(self, item: ObjectKey, changes: Iterable[Change]) -> BatchRejected | None:
+        """Return why an item's changes are not to be sent now, None when they may be."""
+        kept = self._kept.get(item)
         if kept is None:
             return None
-        if kept.subject != _subject(change) or kept.until <= self._clock():
-            del self._kept[change.item]
+        if kept.subject != _subject(changes) or kept.until <= self._clock():
+            del self._kept[item]
             return None
         return kept.refusal
 
@@ -119,5 +125,5 @@ class Quarantine:
         self._kept = {key: kept for key, kept in self._kept.items() if key in wanted}
 
 
-def _subject(change: Change) -> tuple[str, str]:
-    return change.action.value, fingerprint(change.record)
+def _subject(changes: Iterable[Change]) -> Subject:
+    return tuple((change.action.value, fingerprint(change.record)) for change in changes)

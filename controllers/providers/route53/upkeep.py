@@ -15,7 +15,7 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.ledger.result import ItemResult, faulty
 from controllers.providers.route53.announcer import Announcer
-from controllers.providers.route53.change import Action
+from controllers.providers.route53.change import Change
 from controllers.providers.route53.client import Account, HostedZone
 from controllers.providers.route53.failure import Failure, NotThere, Unavailable
 from controllers.providers.route53.plan import Decision, Step, plan
@@ -83,7 +83,7 @@ class RecordKeeper:
         queue = self._queue_up(decisions, results)
         if not queue.batch:
             return Upkeep(results, notes)
-        if any(change.action is Action.CREATE for change in queue.changes):
+        if any(_is_new_intent(decisions[change.item]) for change in queue.changes):
             await self._report(results | _intents(queue, decisions), notes)
         submission = await submit(self._account, zone.id, queue)
         self._quarantine.take_in(queue.changes, submission)
@@ -92,17 +92,17 @@ class RecordKeeper:
         return Upkeep(results, notes, submission.failure)
 
     def _queue_up(self, decisions: Mapping[ObjectKey, Decision], results: Results) -> Queue:
-        changes = []
+        changes: list[Change] = []
         for key, decision in decisions.items():
-            if decision.change is None:
+            if not decision.changes:
                 continue
-            refusal = self._quarantine.objection(decision.change)
+            refusal = self._quarantine.objection(key, decision.changes)
             if refusal is None:
-                changes.append(decision.change)
+                changes += decision.changes
                 results[key] = _result(NEXT_BATCH, decision.held)
             else:
                 results[key] = _result(refused(refusal.reason, refusal.message), decision.held)
-        self._quarantine.keep_only(key for key, decision in decisions.items() if decision.change is not None)
+        self._quarantine.keep_only(key for key, decision in decisions.items() if decision.changes)
         return queue_up(changes)
 
     def _outcomes(self, queue: Queue, decisions: Mapping[ObjectKey, Decision], submission: Submission) -> Results:
@@ -111,14 +111,14 @@ class RecordKeeper:
             decision, change_id = decisions[change.item], submission.accepted.get(change.item)
             refusal = submission.refused.get(change.item)
             if change_id is not None:
-                mark = decision.mark
-                assert mark is not None, "what is written has a mark"
-                results[change.item] = _result(SUBMITTED, replace(mark, intent=None, change=change_id))
+                done = decision.done
+                assert done is not None, "what is written has a mark"
+                results[change.item] = _result(SUBMITTED, replace(done, change=change_id))
                 self._announcer.record_submitted(change.item, change.action.value, change_id)
             elif refusal is not None:
                 results[change.item] = _result(refused(refusal.reason, refusal.message), decision.held)
             elif submission.failure is not None:
-                results[change.item] = _result(_verdict(submission.failure), decision.mark)
+                results[change.item] = _result(_verdict(submission.failure), decision.sending)
         return results
 
     def _announce_arrivals(self, marks: Mapping[ObjectKey, Mark]) -> None:
@@ -179,16 +179,21 @@ def _settled(decision: Decision) -> ItemResult:
     """Return the result of a decision that nothing has to be sent for."""
     match decision.step:
         case Step.NOTHING | Step.ADOPT:
-            return _result(PROGRAMMED, decision.mark)
+            return _result(PROGRAMMED, decision.done)
         case Step.GONE:
             return ItemResult(PROGRAMMED, gone=True)
-    if decision.want.fault and decision.verdict is None and decision.change is None:
-        return replace(faulty(decision.want.fault), state=_state(decision.mark))
+    if decision.want.fault and decision.verdict is None and not decision.changes:
+        return replace(faulty(decision.want.fault), state=_state(decision.held))
     return _result(decision.verdict or NEXT_BATCH, decision.held)
 
 
+def _is_new_intent(decision: Decision) -> bool:
+    """Say whether something is about to be created that is not noted down yet."""
+    return decision.sending is not None and decision.sending.intent is not None and decision.sending != decision.held
+
+
 def _intents(queue: Queue, decisions: Mapping[ObjectKey, Decision]) -> Results:
-    return {change.item: _result(SENDING, decisions[change.item].mark) for change in queue.changes}
+    return {change.item: _result(SENDING, decisions[change.item].sending) for change in queue.changes}
 
 
 def _result(verdict: Verdict, mark: Mark | None) -> ItemResult:

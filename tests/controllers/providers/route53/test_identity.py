@@ -1,0 +1,177 @@
+"""Route53Identity: what is refused, what STS says, and that no credential is anywhere to be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controllers.providers.route53.identity import ROUTE53_IDENTITIES, IdentitySpec, Role
+from controllers.providers.route53.identity_admission import judge_spec, judge_status
+from controllers.providers.route53.identity_rule import static_faults
+from controllers.providers.route53.session import is_region, session_name
+from kube.errors import Invalid
+from kube.object import ObjectKey
+from tests.controllers.providers.route53.fake.fault import Trouble
+from tests.controllers.providers.route53.world import ACCOUNT, OTHER_ACCOUNT, World, identity
+
+ROLE = f"arn:aws:iam::{OTHER_ACCOUNT}:role/dns-api-route53"
+HOP = f"arn:aws:iam::{ACCOUNT}:role/hop"
+
+
+async def ready(world: World, status: str, reason: str) -> dict[str, Any]:
+    await world.condition(ROUTE53_IDENTITIES, "identity", "Ready", status, reason)
+    found = await world.get(ROUTE53_IDENTITIES, "identity")
+    status_of: dict[str, Any] = found["status"]
+    return status_of
+
+
+async def test_a_working_identity_tells_its_account_and_when_it_was_checked(world: World) -> None:
+    await world.apply(identity())
+    status = await ready(world, "True", "Ready")
+    assert status["accountID"] == ACCOUNT
+    assert status["lastCredentialCheckTime"] < status["nextCredentialCheckTime"]
+    await world.event("identity", "Accepted")
+    await world.event("identity", "Ready")
+    calls = world.aws.count("GetCallerIdentity")
+    await world.apply(identity(region="eu-west-1"))
+    await ready(world, "True", "Ready")
+    assert world.aws.count("GetCallerIdentity") == calls + 1, "it is checked when its spec changes and not otherwise"
+
+
+async def test_the_wrong_account_is_told_and_not_tried_again(world: World) -> None:
+    await world.apply(identity(accountID=OTHER_ACCOUNT))
+    status = await ready(world, "False", "AccountMismatch")
+    assert status["accountID"] == ACCOUNT
+    assert "nextCredentialCheckTime" not in status
+    (message,) = [each["message"] for each in status["conditions"] if each["type"] == "Ready"]
+    assert ACCOUNT not in message
+    assert OTHER_ACCOUNT not in message
+
+
+async def test_roles_are_assumed_one_after_the_other(world: World) -> None:
+    world.aws.identities.add_role(HOP)
+    world.aws.identities.add_role(ROLE, "external-7")
+    chain = [{"roleARN": HOP}, {"roleARN": ROLE, "externalID": "external-7", "sessionName": "dns-api-route53"}]
+    await world.apply(identity(accountID=OTHER_ACCOUNT, assumeRoleChain=chain))
+    status = await ready(world, "True", "Ready")
+    assert status["accountID"] == OTHER_ACCOUNT
+    (first, second) = world.aws.identities.sessions
+    assert second == (ROLE, "dns-api-route53")
+    assert first == (HOP, session_name(ObjectKey("team", "identity"), 0, Role(role_arn=HOP)))
+
+
+async def test_a_refused_role_is_told_by_its_step(world: World) -> None:
+    world.aws.identities.add_role(HOP)
+    world.aws.identities.add_role(ROLE, "external-7")
+    chain = [{"roleARN": HOP}, {"roleARN": ROLE, "externalID": "wrong"}]
+    await world.apply(identity(accountID=OTHER_ACCOUNT, assumeRoleChain=chain))
+    status = await ready(world, "False", "AssumeRoleFailed")
+    (message,) = [each["message"] for each in status["conditions"] if each["type"] == "Ready"]
+    assert "Step 2" in message
+    assert "arn:" not in message
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (Trouble.UNAVAILABLE, "ProviderUnavailable"),
+        (Trouble.THROTTLING, "ProviderUnavailable"),
+        (Trouble.CUT_BEFORE, "ProviderUnavailable"),
+        (Trouble.NO_XML, "ProviderUnavailable"),
+        (Trouble.DENIED, "ProviderAccessDenied"),
+    ],
+)
+async def test_troubles_of_sts_are_told_and_pass(world: World, trouble: Trouble, reason: str) -> None:
+    with world.aws.faults.lasting(trouble, "GetCallerIdentity"):
+        await world.apply(identity())
+        status = await ready(world, "False", reason)
+        assert "nextCredentialCheckTime" in status
+        await world.event("identity", reason)
+    await ready(world, "True", "Ready")
+
+
+async def test_without_a_credential_the_identity_waits_for_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = {name: value for name in ("AWS_ACCESS_KEY_ID",) if (value := _taken(monkeypatch, name))}
+    await world.apply(identity())
+    await ready(world, "False", "CredentialUnavailable")
+    for name, value in key.items():
+        monkeypatch.setenv(name, value)
+    await ready(world, "True", "Ready")
+
+
+def _taken(monkeypatch: pytest.MonkeyPatch, name: str) -> str:
+    import os
+
+    value = os.environ[name]
+    monkeypatch.delenv(name)
+    return value
+
+
+async def test_an_unknown_region_is_not_accepted(world: World) -> None:
+    await world.apply(identity(region="mars-north-1"))
+    found = await world.condition(ROUTE53_IDENTITIES, "identity", "Accepted", "False", "InvalidRegion")
+    assert '"mars-north-1"' in found["message"]
+    assert world.aws.calls == []
+    await world.apply(identity())
+    await ready(world, "True", "Ready")
+
+
+async def test_admission_names_every_fault_at_once(world: World) -> None:
+    chain = [{"roleARN": "admin", "sessionName": "a b", "externalID": "x"}]
+    with pytest.raises(Invalid) as refusal:
+        await world.apply(identity(accountID="1", region="Frankfurt", credentials={}, assumeRoleChain=chain))
+    assert [cause.field for cause in refusal.value.causes] == [
+        "spec.region",
+        "spec.accountID",
+        "spec.credentials",
+        "spec.assumeRoleChain[0].roleARN",
+        "spec.assumeRoleChain[0].externalID",
+        "spec.assumeRoleChain[0].sessionName",
+    ]
+
+
+def test_policy_limits_accounts() -> None:
+    spec = IdentitySpec.model_validate(
+        {
+            "accountID": OTHER_ACCOUNT,
+            "region": "eu-central-1",
+            "credentials": {"runtime": {}},
+            "assumeRoleChain": [{"roleARN": ROLE}],
+        }
+    )
+    assert list(static_faults(spec, frozenset(), is_region)) == []
+    faults = list(static_faults(spec, frozenset({ACCOUNT}), is_region))
+    assert {(each.field, each.reason.value) for each in faults} == {
+        ("spec.accountID", "DeniedByPolicy"),
+        ("spec.assumeRoleChain[0].roleARN", "DeniedByPolicy"),
+    }
+
+
+@pytest.mark.parametrize("region", ["eu-central-1", "us-gov-west-1", "cn-north-1", "ap-northeast-1"])
+def test_regions_of_all_partitions_are_known(region: str) -> None:
+    assert is_region(region)
+
+
+def test_session_names_are_stable_and_short() -> None:
+    key = ObjectKey("a" * 63, "b" * 253)
+    role = Role(role_arn=ROLE)
+    assert session_name(key, 0, role) == session_name(key, 0, role)
+    assert session_name(key, 0, role) != session_name(key, 1, role)
+    assert len(session_name(key, 0, role)) == 64
+
+
+def test_a_status_speaks_in_the_words_of_its_kind() -> None:
+    def faults(**status: Any) -> list[str]:
+        new = {"metadata": {"generation": 2}, "spec": {}, "status": status}
+        return [each.field for each in judge_status(new, None)]
+
+    ready = {"type": "Ready", "status": "True", "reason": "Ready", "observedGeneration": 2}
+    assert faults(observedGeneration=2, conditions=[ready], accountID=ACCOUNT) == []
+    assert faults(observedGeneration=3) == ["status.observedGeneration"]
+    assert faults(accountID="me") == ["status.accountID"]
+    assert faults(conditions=[{**ready, "reason": "Fine"}]) == ["status.conditions[0].reason"]
+    assert faults(conditions=[{**ready, "status": "Unknown"}]) == ["status.conditions[0].status"]
+    assert faults(conditions=[{**ready, "type": "Programmed"}]) == ["status.conditions[0].type"]
+    assert faults(conditions=[ready, ready]) == ["status.conditions[1]"]
+    assert [each.field for each in judge_spec({"spec": {"region": 1}}, None)] == ["spec.region"]
