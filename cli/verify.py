@@ -24,13 +24,14 @@ from controllers.core.item import item_of
 from controllers.probe.address import Address, ServerName, parse_server
 from controllers.probe.answer import Answer, Outcome
 from controllers.probe.exchange import NetworkExchange
+from controllers.probe.prober import Plan, Prober
 from controllers.probe.round import Round
+from controllers.probe.subject import Subject, question_about
 from controllers.providers.external.binding import PROVIDER_NAME, ExternalConfig
 from controllers.providers.external.class_rule import judge_parameters
 from controllers.providers.external.observation import describe, judge_records, list_values
 from controllers.providers.external.parameters import Settings
-from controllers.providers.external.prober import Plan, Prober, Subject
-from controllers.providers.external.wanted import Wanted, question_about, wanted_of
+from controllers.providers.external.wanted import Wanted, wanted_of
 from kube.client import Client
 from kube.errors import NotFound
 from zonemodel.name import Fqdn
@@ -128,7 +129,14 @@ async def _verify(client: Client, request: Request) -> int:
     wanted = [_wanted(claim, zone) for claim in claims]
     prober = Prober(NetworkExchange(), ExternalConfig().port)
     subjects = tuple(Subject(claim.spec.name, claim.spec.type.code) for claim in claims)
-    found = await prober.probe(Plan(Fqdn(zone.spec.domain_name), settings, subjects))
+    plan = Plan(
+        Fqdn(zone.spec.domain_name),
+        subjects,
+        name_servers=settings.name_servers,
+        resolvers=settings.resolvers,
+        timeout_s=settings.timeout_s,
+    )
+    found = await prober.probe(plan)
     for fault in found.faults:
         typer.echo(f"warning: {fault}", err=True)
     if not found.servers:

@@ -12,11 +12,11 @@ from controllers.core.providercontract.conversion.desk import ConversionDesk, Co
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.controllers import LedgerControllers
 from controllers.ledger.surroundings import Surroundings
+from controllers.probe.desk import ProbeDesk
+from controllers.probe.prober import Prober
 from controllers.providers.external.binding import ExternalConfig
 from controllers.providers.external.class_rule import judge_parameters
-from controllers.providers.external.desk import ProbeDesk
 from controllers.providers.external.parameters import Settings
-from controllers.providers.external.prober import Prober
 from controllers.providers.external.zone_unit import ZoneUnitReconciler
 from controllers.runtime.controller import Controller
 from kube.object import ObjectKey
@@ -28,7 +28,7 @@ class ExternalProvider:
     def __init__(
         self, surroundings: Surroundings, prober: Prober, config: ExternalConfig, *, converter: Converter | None = None
     ) -> None:
-        self._desk = ProbeDesk(prober.probe, self._look_at, surroundings.clock)
+        self._desk = ProbeDesk("external", prober.probe, self._look_at, surroundings.clock)
         self._ledger: LedgerControllers[Settings] = LedgerControllers(
             "external", surroundings, config.binding, judge_parameters, self._zone_units, converter=converter
         )

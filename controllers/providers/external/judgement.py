@@ -16,11 +16,12 @@ from controllers.api.verdict import ACCEPTED, Verdict, waiting
 from controllers.api.zone_unit import UnitRecordSet
 from controllers.ledger.result import ItemResult, PlainItem, ZoneResult, faulty
 from controllers.probe.round import Round
+from controllers.probe.subject import question_about
 from controllers.providers.external.contract import RecordSetData, ServerData, ZoneData
 from controllers.providers.external.observation import judge_records, judge_stopped, judge_zone, name_servers_of
 from controllers.providers.external.parameters import DeletionPolicy, Settings
 from controllers.providers.external.pending import lines_to_remove, lines_to_set
-from controllers.providers.external.wanted import question_about, wanted_of
+from controllers.providers.external.wanted import wanted_of
 from zonemodel.name import Fqdn
 
 ASKING: Final = waiting(Reason.RECONCILING, "The servers of the zone are being asked.")

@@ -94,10 +94,6 @@ class Settings:
     require_all: bool = True
     deletion_policy: DeletionPolicy = DeletionPolicy.OBSERVE
 
-    def asks_the_same(self, other: Settings) -> bool:
-        """Say whether a round under the one asks the same servers as under the other."""
-        return (self.name_servers, self.resolvers) == (other.name_servers, other.resolvers)
-
 
 def parse_duration(text: str) -> int:
     """Return seconds. Raises ValueError for what is no duration such as 90s, 5m or 1h30m."""

@@ -9,10 +9,10 @@ from controllers.ledger.registration import AttachedProvider, Choice, EnabledPro
 from controllers.ledger.surroundings import Surroundings
 from controllers.probe.exchange import NetworkExchange
 from controllers.probe.pace import Pace
+from controllers.probe.prober import Prober
 from controllers.providers.external.binding import BINDING, ExternalConfig
 from controllers.providers.external.contract import provider_manifest
 from controllers.providers.external.controller import ExternalProvider
-from controllers.providers.external.prober import Prober
 
 
 def external(config: ExternalConfig) -> EnabledProvider:

@@ -1,8 +1,4 @@
-"""What a record set of the ledger looks like in DNS: the question to ask, the values to expect, and the lines of a zone file.
-
-Pure. A wildcard is asked for under a label that nobody has used before: what counts is what it makes of names, and no name of its own
-may stand in the way (RFC 4592 section 3.3.1).
-"""
+"""What a record set of the ledger looks like in DNS: the values to expect in answers, and the lines of a zone file. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ import dns.rdataclass
 import dns.rdatatype
 
 from controllers.api.zone_unit import UnitRecordSet
-from controllers.probe.answer import Question
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn
 from zonemodel.record import RecordType, encode_bodies
 
@@ -39,12 +34,6 @@ def wanted_of(item: UnitRecordSet, domain: Fqdn) -> Wanted:
     """Return what an item looks like. Raises ValueError for one that has no body or a value without a wire form."""
     owner = owner_fqdn(OwnerName(item.name), domain)
     return Wanted(owner, item.type, _values(item), item.ttl, _lines(item, owner))
-
-
-def question_about(name: str, type_code: int, domain: Fqdn, label: str) -> Question:
-    """Return the question about a relative name; `label` stands for the star of a wildcard."""
-    asked = f"{label}{name[1:]}" if name == "*" or name.startswith("*.") else name
-    return Question(owner_fqdn(OwnerName(asked), domain), type_code)
 
 
 def _values(item: UnitRecordSet) -> frozenset[str]:

@@ -11,28 +11,26 @@ from typing import Final
 
 from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.record_withdrawal_item import ClassBinding, UnitWithdrawalStatus
-from controllers.api.verdict import Verdict
 from controllers.api.zone_unit import ZoneUnit
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import ZoneResult, plain_items
+from controllers.ledger.sighting import sight, subject_of
 from controllers.ledger.standing import Stage, judge_class_of, stage_of
 from controllers.ledger.view import LedgerView, gather_ledger
 from controllers.ledger.withdrawal import Sighting, observe_all
+from controllers.probe.desk import Probed, ProbeDesk
+from controllers.probe.prober import Plan
+from controllers.probe.subject import Subject
 from controllers.providers.external.class_rule import judge_parameters
-from controllers.providers.external.desk import Probed, ProbeDesk
 from controllers.providers.external.judgement import (
     UNGUIDED,
-    Items,
     Look,
-    Results,
     judge_items,
     judge_nothing,
     zone_result,
 )
 from controllers.providers.external.parameters import Settings
-from controllers.providers.external.prober import Plan, Subject
-from controllers.providers.external.sighting import sight, subject_of
 from controllers.runtime.controller import Requeue
 from kube.object import ObjectKey
 from zonemodel.name import Fqdn
@@ -90,20 +88,16 @@ class ZoneUnitReconciler:
             self._desk.forget(view.key)
             zone, results = ZoneResult(judgement.verdict, UNGUIDED), judge_nothing(items)
         else:
-            probed = self._desk.ask(view.key, plan_of(view, main, judgement.parameters))
-            zone, results = self._judge(main, judgement.parameters, judgement.verdict, probed, items)
+            plan = plan_of(view, main, judgement.parameters)
+            probed = self._desk.ask(view.key, plan)
+            asked = probed is not None and probed.plan.asks_the_same_servers(plan)
+            look = Look(plan.domain, judgement.parameters, probed.round if probed is not None and asked else None)
+            zone, results = zone_result(look, judgement.verdict), judge_items(look, items)
         withdrawals = self._observe(view, main, probed)
         result = ZoneResult(
             zone.accepted, zone.programmed, zone.name_servers, zone.data, can_wait=True, withdrawals=withdrawals
         )
         await self._reporter.report(view.key, view.parts, result, items, results)
-
-    def _judge(
-        self, main: ZoneUnit, settings: Settings, accepted: Verdict, probed: Probed | None, items: Items
-    ) -> tuple[ZoneResult, Results]:
-        asked = probed is not None and probed.plan.settings.asks_the_same(settings)
-        look = Look(Fqdn(main.spec.zone.domain_name), settings, probed.round if probed is not None and asked else None)
-        return zone_result(look, accepted), judge_items(look, items)
 
     def _observe(self, view: LedgerView, main: ZoneUnit, probed: Probed | None) -> tuple[UnitWithdrawalStatus, ...]:
         """Return the results for withdrawals; a round that was made under another class proves nothing under this one."""
@@ -128,7 +122,15 @@ def plan_of(view: LedgerView, main: ZoneUnit, settings: Settings) -> Plan:
     ]
     claims += [(item.key, item.claim_uid, item.allowed) for item in main.spec.withdrawals]
     stamp = Stamp(class_binding(view), main.meta.annotations.get(RECONCILE_REQUEST), frozenset(claims))
-    return Plan(Fqdn(main.spec.zone.domain_name), settings, tuple(dict.fromkeys(subjects)), stamp)
+    return Plan(
+        Fqdn(main.spec.zone.domain_name),
+        tuple(dict.fromkeys(subjects)),
+        name_servers=settings.name_servers,
+        resolvers=settings.resolvers,
+        interval_s=settings.interval_s,
+        timeout_s=settings.timeout_s,
+        stamp=stamp,
+    )
 
 
 def class_binding(view: LedgerView) -> ClassBinding | None:

@@ -41,6 +41,7 @@ def _nsd(peer: Peer) -> tuple[list[str], str]:
     chroot: ""
     server-count: 1
     zonesdir: "{peer.folder}"
+    database: ""
     zonelistfile: "{peer.folder}/zone.list"
     xfrdfile: "{peer.folder}/xfrd.state"
     xfrdir: "{peer.folder}"

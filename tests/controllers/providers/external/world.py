@@ -16,11 +16,11 @@ from controllers.ledger.surroundings import Surroundings
 from controllers.manager import Manager, ManagerConfig
 from controllers.probe.exchange import Exchange, NetworkExchange
 from controllers.probe.pace import Pace
+from controllers.probe.prober import Plan, Prober
 from controllers.probe.round import Round
 from controllers.providers.external.binding import BINDING, ExternalConfig
 from controllers.providers.external.contract import provider_manifest
 from controllers.providers.external.controller import ExternalProvider
-from controllers.providers.external.prober import Plan, Prober
 from kube.access import Access
 from kube.client import Client
 from kube.errors import AlreadyExists, NotFound

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from controllers.probe.prober import Plan
 from controllers.probe.round import Round
-from controllers.providers.external.prober import Plan
 from controllers.runtime.controller import Controller, Requeue
 from kube.object import ObjectKey
 
@@ -35,16 +35,23 @@ class _Entry:
 
 
 class ProbeDesk:
-    """Probes each zone when its plan changes and whenever its interval has passed; `done` is told of each round."""
+    """Probes each zone when its plan changes and whenever its interval has passed; `done` is told of each round.
+
+    `name` is the provider's, for logs and metrics.
+    """
 
     def __init__(
-        self, probe: Callable[[Plan], Awaitable[Round]], done: Callable[[ObjectKey], None], clock: Callable[[], float]
+        self,
+        name: str,
+        probe: Callable[[Plan], Awaitable[Round]],
+        done: Callable[[ObjectKey], None],
+        clock: Callable[[], float],
     ) -> None:
         self._probe = probe
         self._done = done
         self._clock = clock
         self._entries: dict[ObjectKey, _Entry] = {}
-        self.controller: Controller[ObjectKey] = Controller("external-probe", self._run, workers=WORKERS)
+        self.controller: Controller[ObjectKey] = Controller(f"{name}-probe", self._run, workers=WORKERS)
 
     def ask(self, zone: ObjectKey, plan: Plan) -> Probed | None:
         """Return the newest round of a zone, whatever plan it carried out; a round for this plan follows if it is due."""
@@ -65,7 +72,7 @@ class ProbeDesk:
             return 0.0
         since_s = self._clock() - entry.ended_s
         same = entry.probed.plan == entry.plan
-        return (entry.plan.settings.interval_s if same else PAUSE_S) - since_s
+        return (entry.plan.interval_s if same else PAUSE_S) - since_s
 
     async def _run(self, zone: ObjectKey) -> Requeue | None:
         entry = self._entries.get(zone)

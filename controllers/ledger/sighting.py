@@ -14,15 +14,16 @@ from controllers.api.record_withdrawal_item import UnitWithdrawal
 from controllers.ledger.withdrawal import ServerWord, Sighting
 from controllers.probe.address import Address
 from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.prober import ALIAS_LIMIT
 from controllers.probe.round import Round
-from controllers.providers.external.prober import ALIAS_LIMIT, Subject, questions_of, target_of
+from controllers.probe.subject import Subject, questions_of, target_of
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
 
 
 def subject_of(item: UnitWithdrawal) -> Subject:
     """Return what is to be found out for a withdrawal."""
-    return Subject(item.name, RecordType(item.type.value).code, literal=True)
+    return Subject(item.name, RecordType(item.type.value).code, proof=True)
 
 
 def sight(item: UnitWithdrawal, probed: Round) -> Sighting | None:

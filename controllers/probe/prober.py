@@ -1,0 +1,101 @@
+"""One round over a zone: finds its servers, asks everything, and follows aliases where a proof depends on them.
+
+Owns what is asked, and nothing that is remembered: each round finds the servers anew.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from controllers.probe.address import Address, ServerName
+from controllers.probe.answer import Answer, Question
+from controllers.probe.delegation import Delegation, Walk, system_resolvers
+from controllers.probe.exchange import TIMEOUT_S, Exchange
+from controllers.probe.round import Answers, Round, Server, probe
+from controllers.probe.subject import Subject, questions_of, target_of
+from zonemodel.name import Fqdn
+
+ALIAS_LIMIT: Final = 8
+LABEL_OCTETS: Final = 10
+INTERVAL_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to find out about a zone, and whom to ask: `servers`, else the `name_servers`, else those that the delegation leads to.
+
+    Without `resolvers` those of this host are asked. A plan with another `stamp` is another plan, whatever else is the same.
+    """
+
+    domain: Fqdn
+    subjects: tuple[Subject, ...] = ()
+    servers: tuple[Server, ...] = ()
+    name_servers: tuple[Address | ServerName, ...] = ()
+    resolvers: tuple[Address, ...] = ()
+    interval_s: float = INTERVAL_S
+    timeout_s: float = TIMEOUT_S
+    stamp: object = None
+
+    def asks_the_same_servers(self, other: Plan) -> bool:
+        """Say whether a round for the one asks the same servers as one for the other, as far as plans tell."""
+        return (self.servers, self.name_servers, self.resolvers) == (other.servers, other.name_servers, other.resolvers)
+
+
+class Prober:
+    """Probes zones with one exchange, so that the pace per server holds over all of them; `port` is that of servers known by name."""
+
+    def __init__(
+        self, exchange: Exchange, port: int, wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._exchange = exchange
+        self._port = port
+        self._wall_clock = wall_clock
+
+    async def probe(self, plan: Plan) -> Round:
+        """Return what every server says now."""
+        began = self._wall_clock()
+        delegation = await self._find_servers(plan)
+        label = secrets.token_hex(LABEL_OCTETS)
+        questions = [each for subject in plan.subjects for each in questions_of(subject, plan.domain, label)]
+        proofs = {
+            each for subject in plan.subjects if subject.proof for each in questions_of(subject, plan.domain, label)
+        }
+        answers = await probe(plan.domain, delegation.servers, questions, self._exchange, plan.timeout_s)
+        answers = await self._follow(plan, delegation, answers, proofs)
+        return Round(plan.domain, delegation.servers, answers, began, self._wall_clock(), label, delegation.faults)
+
+    async def _find_servers(self, plan: Plan) -> Delegation:
+        if plan.servers:
+            return Delegation(plan.servers)
+        walk = Walk(self._exchange, plan.resolvers or system_resolvers(), plan.timeout_s, self._port)
+        return await (walk.named(plan.name_servers) if plan.name_servers else walk.discover(plan.domain))
+
+    async def _follow(
+        self, plan: Plan, delegation: Delegation, answers: Mapping[Address, Answers], proofs: set[Question]
+    ) -> Mapping[Address, Answers]:
+        """Ask where aliases lead, inside the zone, as far as servers have not told it with the alias."""
+        found = {address: dict(each) for address, each in answers.items()}
+        followed = proofs
+        for _ in range(ALIAS_LIMIT):
+            known = {question for each in found.values() for question in each}
+            followed = set(_dangling(plan.domain, found.values(), followed)) - known
+            if not followed:
+                break
+            asked = sorted(followed, key=str)
+            more = await probe(plan.domain, delegation.servers, asked, self._exchange, plan.timeout_s)
+            for address, each in more.items():
+                found[address].update(each)
+        return found
+
+
+def _dangling(zone: str, answers: Iterable[Mapping[Question, Answer]], asked: set[Question]) -> Iterator[Question]:
+    for each in answers:
+        for question in asked:
+            answer = each.get(question)
+            target = target_of(answer, question, zone) if answer is not None else None
+            if target is not None:
+                yield target
