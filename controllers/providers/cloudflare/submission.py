@@ -33,6 +33,8 @@ VANISHED: Final = refused(
 )
 DEFERRED: Final = refused(Reason.PROVIDER_CHANGE_DEFERRED, "The change waits for others that come first.")
 
+QUOTA_CODE: Final = 81045
+
 Note = Callable[[Intents], Awaitable[None]]
 
 
@@ -57,6 +59,8 @@ class Submission:
     note: Note
     outcomes: dict[ObjectKey, Outcome] = field(default_factory=dict)
     failure: CloudflareError | None = None
+    full: Outcome | None = None
+    """Set once the zone has been found to hold as many records as its plan allows."""
 
     async def run(self, requests: Iterable[Request]) -> None:
         """Send requests until one fails in a way that concerns all. Raises KubeError from `note`."""
@@ -65,6 +69,8 @@ class Submission:
             request = waiting_requests.pop(0)
             if self.failure is not None:
                 self._settle(request, Outcome(DEFERRED))
+            elif self.full is not None and _grows(request):
+                self._settle(request, self.full)
             else:
                 waiting_requests = [*await self._send(request), *waiting_requests]
 
@@ -91,7 +97,9 @@ class Submission:
             if not parts:
                 gone = isinstance(error, NotFoundError)
                 verdict = VANISHED if gone else refused(error.reason, f"{error.message}.")
-                self._settle(request, Outcome(verdict, refused=not gone))
+                outcome = Outcome(verdict, refused=not gone)
+                self._settle(request, outcome)
+                self.full = outcome if error.code == QUOTA_CODE else self.full
             return parts
         return ()
 
@@ -136,3 +144,8 @@ class Submission:
     def _settle(self, request: Request, outcome: Outcome) -> None:
         for plan in request.plans:
             self.outcomes[plan.item.key] = outcome
+
+
+def _grows(request: Request) -> bool:
+    change = request.change
+    return len(change.posts) > len(change.deletes)

@@ -211,6 +211,11 @@ class World:
     def record_says(self, name: str, status: str, reason: str) -> bool:
         return self.says(self.record_set(name), "Programmed", status, reason)
 
+    @property
+    def all_refs(self) -> tuple[ResourceRef, ...]:
+        """Every kind in which the provider could show something."""
+        return CLOUDFLARE_IDENTITIES, ZONE_CLASSES, ZONES, RECORD_SETS, ZONE_UNITS, EVENTS
+
     async def events(self, name: str) -> list[Object]:
         """Events about objects of a name."""
         found = await self.client.list(EVENTS, namespace=TEAM)
