@@ -45,10 +45,10 @@ def test_it_goes_on_where_it_stands() -> None:
     ]
 
 
-def test_a_network_of_65536_names_is_generated() -> None:
-    zone = parse("$GENERATE 0-65535 h$ A 192.0.2.1")
-    assert len(zone.rrsets) == 65537
-    assert zone.rrsets[-1].owner == to_wire("h65535.k.test")
+def test_a_network_of_4096_names_is_generated() -> None:
+    zone = parse("$GENERATE 0-4095 h$ A 192.0.2.1")
+    assert len(zone.rrsets) == 4097
+    assert zone.rrsets[-1].owner == to_wire("h4095.k.test")
 
 
 @pytest.mark.parametrize(
