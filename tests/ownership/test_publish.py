@@ -252,7 +252,7 @@ def test_an_addition_that_arrives_late_neither_competes_nor_brings_back_what_was
     assert arrived
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     st.lists(st.integers(0, 2), max_size=400),
     st.sampled_from(SETTINGS),
