@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -27,6 +29,8 @@ from server.config import ZoneFile
 from server.plane.bulk import read_bulk
 from server.plane.catalog import NativeCatalog
 from server.zone.persistent import Layered
+
+Key = TypeVar("Key")
 
 HEAD = "$ORIGIN z.test.\n$TTL 1h\n@ IN SOA ns host 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n"
 WORDS = st.sampled_from(
@@ -112,6 +116,12 @@ def in_python(path: Path) -> Zone | None:
         return None
 
 
+def same(found: Mapping[Key, object], expected: Mapping[Key, object]) -> None:
+    assert dict(found) == dict(expected)
+    assert len(found) == len(expected)
+    assert all(key in found and found[key] == value for key, value in expected.items())
+
+
 def hold(path: Path) -> bool:
     """Assert that native code reads what Python reads, or leaves it; says whether it reads it."""
     expected = in_python(path)
@@ -125,16 +135,11 @@ def hold(path: Path) -> bool:
     zone = found[1]
     assert expected is not None
     assert zone.index.origin == expected.index.origin
-    for one, other in (
-        (zone.index.sets, expected.index.sets),
-        (zone.index.children, expected.index.children),
-        (zone.index.barriers, expected.index.barriers),
-        (zone.table.answers, expected.table.answers),
-        (zone.table.nodes, expected.table.nodes),
-    ):
-        assert dict(one) == dict(other)
-        assert len(one) == len(other)
-        assert all(key in one and one.get(key) == value for key, value in other.items())
+    same(zone.index.sets, expected.index.sets)
+    same(zone.index.children, expected.index.children)
+    same(zone.index.barriers, expected.index.barriers)
+    same(zone.table.answers, expected.table.answers)
+    same(zone.table.nodes, expected.table.nodes)
     assert zone.table.soa == expected.table.soa
     return True
 

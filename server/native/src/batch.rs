@@ -20,17 +20,13 @@ pub const SIZE: usize = 64;
 const CONTROL_WORDS: usize = 8;
 /// What stands between buffers, so that their beginnings do not compete for the same cache lines.
 const GAP: usize = 192;
-/// The longest datagram.
-const LONGEST: usize = 65536;
 
 pub struct Batch {
     octets: Box<[u8]>,
     capacity: usize,
-    /// What of long datagrams does not fit the buffers, which stay close together: memory that is hardly ever touched.
-    overflow: Box<[u8]>,
     peers: Box<[libc::sockaddr_storage]>,
     controls: Box<[[u64; CONTROL_WORDS]]>,
-    pieces: Box<[[libc::iovec; 2]]>,
+    pieces: Box<[libc::iovec]>,
     received: Box<[libc::mmsghdr]>,
     to_send: Box<[libc::mmsghdr]>,
     sending: usize,
@@ -40,7 +36,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// `capacity` is that of each buffer; with `told`, the kernel tells which address each came to.
+    /// `capacity` is that of each datagram; with `told`, the kernel tells which address each came to.
     pub fn new(capacity: usize, told: bool) -> Self {
         // SAFETY: all of these are plain C structures, for which zero octets are a value.
         let (peer, piece, header) = unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };
@@ -49,8 +45,7 @@ impl Batch {
             capacity,
             peers: vec![peer; SIZE].into_boxed_slice(),
             controls: vec![[0; CONTROL_WORDS]; SIZE].into_boxed_slice(),
-            overflow: vec![0; SIZE * LONGEST].into_boxed_slice(),
-            pieces: vec![[piece; 2]; SIZE].into_boxed_slice(),
+            pieces: vec![piece; SIZE].into_boxed_slice(),
             received: vec![header; SIZE].into_boxed_slice(),
             to_send: vec![header; SIZE].into_boxed_slice(),
             sending: 0,
@@ -58,13 +53,11 @@ impl Batch {
             told,
         };
         for place in 0..SIZE {
-            batch.pieces[place][0].iov_base = batch.octets[place * (capacity + GAP)..].as_mut_ptr().cast();
-            batch.pieces[place][1].iov_base = batch.overflow[place * LONGEST..].as_mut_ptr().cast();
-            batch.pieces[place][1].iov_len = LONGEST;
+            batch.pieces[place].iov_base = batch.octets[place * (capacity + GAP)..].as_mut_ptr().cast();
             let header = &mut batch.received[place].msg_hdr;
             header.msg_name = ptr::from_mut(&mut batch.peers[place]).cast();
-            header.msg_iov = batch.pieces[place].as_mut_ptr();
-            header.msg_iovlen = 2;
+            header.msg_iov = ptr::from_mut(&mut batch.pieces[place]);
+            header.msg_iovlen = 1;
         }
         batch
     }
@@ -73,7 +66,7 @@ impl Batch {
     pub fn receive(&mut self, socket: RawFd) -> io::Result<usize> {
         self.sending = 0;
         for place in 0..self.used {
-            self.pieces[place][0].iov_len = self.capacity;
+            self.pieces[place].iov_len = self.capacity;
             let header = &mut self.received[place].msg_hdr;
             header.msg_namelen = mem::size_of::<libc::sockaddr_storage>() as libc::socklen_t;
             if self.told {
@@ -98,20 +91,11 @@ impl Batch {
         Ok(self.used)
     }
 
-    /// The buffer of a datagram that was received, and how long the datagram is, which may be longer than the buffer.
+    /// The buffer of a datagram that was received, and how much of it the datagram fills.
     pub fn datagram(&mut self, place: usize) -> (&mut [u8], usize) {
-        let length = self.received[place].msg_len as usize;
+        let length = (self.received[place].msg_len as usize).min(self.capacity);
         let start = place * (self.capacity + GAP);
         (&mut self.octets[start..start + self.capacity], length)
-    }
-
-    /// A copy of the whole datagram, from a buffer that has not been written to.
-    pub fn whole(&self, place: usize) -> Box<[u8]> {
-        let length = (self.received[place].msg_len as usize).min(self.capacity + LONGEST);
-        let start = place * (self.capacity + GAP);
-        let mut octets = self.octets[start..start + length.min(self.capacity)].to_vec();
-        octets.extend_from_slice(&self.overflow[place * LONGEST..][..length.saturating_sub(self.capacity)]);
-        octets.into()
     }
 
     /// Who sent a datagram; None for an address that is of no family known here.
@@ -151,11 +135,10 @@ impl Batch {
 
     /// Has the first `length` octets of a buffer sent back to where its datagram came from, from the address that it came to.
     pub fn reply(&mut self, place: usize, length: usize) {
-        self.pieces[place][0].iov_len = length.min(self.capacity);
+        self.pieces[place].iov_len = length.min(self.capacity);
         self.leave_the_way_to_routing(place);
         self.to_send[self.sending] = self.received[place];
         self.to_send[self.sending].msg_hdr.msg_flags = 0;
-        self.to_send[self.sending].msg_hdr.msg_iovlen = 1;
         self.sending += 1;
     }
 
@@ -186,9 +169,9 @@ impl Batch {
         let (buffer, _) = self.datagram(place);
         buffer[..query.len()].copy_from_slice(query);
         buffer[..2].copy_from_slice(&id.to_be_bytes());
-        self.pieces[place][0].iov_len = query.len();
+        self.pieces[place].iov_len = query.len();
         let header = &mut self.to_send[place].msg_hdr;
-        header.msg_iov = self.pieces[place].as_mut_ptr();
+        header.msg_iov = ptr::from_mut(&mut self.pieces[place]);
         header.msg_iovlen = 1;
         self.sending = place + 1;
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::batch::{self, Batch, Signal};
 use crate::cookie::Asker;
 use crate::limiter::{Limiter, Verdict};
-use crate::matcher::{Made, Matcher};
+use crate::matcher::{Made, Matcher, CAPACITY};
 use crate::shared::{held, Shared, View};
 use crate::table::Root;
 
@@ -28,8 +28,6 @@ const MOST_WAITING: usize = 1024;
 const BUSY: usize = 8;
 /// How long an idle worker may hold on to an old root.
 const LOOK_UP_MS: i32 = 1000;
-/// What a buffer holds beside the longest reply that the policy allows: header, question and OPT stand even where nothing fits.
-const BESIDE: usize = 512;
 /// Socket errors that a stopping worker looks past.
 const MOST_FAULTS: usize = 1000;
 const AFTER_FAULT: Duration = Duration::from_millis(1);
@@ -121,7 +119,7 @@ impl Worker {
                     epoch: Instant::now(),
                 },
             }
-            .run(socket, &mut Batch::new(shared.policy.payload + BESIDE, told));
+            .run(socket, &mut Batch::new(CAPACITY, told));
         })?;
         Ok(Worker { desk, thread: Some(thread) })
     }
@@ -200,13 +198,11 @@ impl Loop<'_> {
         for place in 0..taken {
             let asker = batch.peer(place).map(|peer| Asker { address: peer.ip(), now_s });
             let (buffer, length) = batch.datagram(place);
-            let made = match length <= buffer.len() {
-                true => self.matcher.answer(root, policy, buffer, length, asker, false),
-                false => None,
-            };
+            let made = self.matcher.answer(root, policy, buffer, length, asker, false);
             let (Some(made), Some(asker)) = (made, asker) else {
+                let packet = buffer[..length].into();
                 if let Some(peer) = batch.peer(place) {
-                    self.desk.leave(Miss { packet: batch.whole(place), peer, told: batch.told(place) });
+                    self.desk.leave(Miss { packet, peer, told: batch.told(place) });
                 }
                 continue;
             };
