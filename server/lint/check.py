@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from server import rdtype
-from server.lint import delegation, structure, target, timing
+from server.lint import delegation, denial, structure, target, timing
 from server.lint.content import Content, read_content
 from server.lint.finding import Finding, Severity, error
 from server.text import name_text
@@ -39,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     target.names_are_complete,
     timing.soa_times_fit_together,
     timing.signatures_are_good_yet,
+    denial.few_iterations,
 )
 
 

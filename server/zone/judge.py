@@ -17,6 +17,8 @@ from zonemodel.rrset import ANSWER_MAX_OCTETS, ZoneData, answer_octets
 Rule = Callable[[ZoneIndex, WireName, Sets], str | None]
 
 _BESIDE_CNAME: Final = frozenset({rdtype.CNAME, rdtype.RRSIG, rdtype.NSEC})
+MOST_ITERATIONS: Final = 2500
+
 _SINGLE: Final = (rdtype.SOA, rdtype.CNAME, rdtype.DNAME)
 
 
@@ -93,4 +95,12 @@ def _fits_a_message(_index: ZoneIndex, owner: WireName, found: Sets) -> str | No
     return None
 
 
-_RULES: Final[tuple[Rule, ...]] = (_alone_where_alias, _single, _nothing_below_dname, _fits_a_message)
+def _few_iterations(index: ZoneIndex, owner: WireName, found: Sets) -> str | None:
+    """RFC 5155 section 10.3: each denial costs so many hashes."""
+    for parameters in found[rdtype.NSEC3PARAM].rdatas if owner == index.origin and rdtype.NSEC3PARAM in found else ():
+        if (iterations := int.from_bytes(parameters[2:4], "big")) > MOST_ITERATIONS:
+            return f"{name_text(owner)} has {iterations} NSEC3 iterations, allowed are {MOST_ITERATIONS} (RFC 5155 section 10.3)"
+    return None
+
+
+_RULES: Final[tuple[Rule, ...]] = (_alone_where_alias, _single, _nothing_below_dname, _fits_a_message, _few_iterations)

@@ -53,6 +53,7 @@ ERRORS = {
     "data beside a CNAME": ("www IN CNAME ns1\nwww IN TXT a\n", 1, "has a CNAME record beside TXT"),
     "a CNAME at the apex": ("@ IN CNAME elsewhere.example.\n", 0, "shop.test. has a CNAME record beside NS, SOA"),
     "two CNAMEs": ("www IN CNAME ns1\nwww IN CNAME ns2\n", 1, "found a second CNAME record at www.shop.test."),
+    "too many NSEC3 iterations": ("@ IN NSEC3PARAM 1 0 2501 -\n", 0, "2501 NSEC3 iterations, allowed are 2500"),
     "two DNAMEs": ("old IN DNAME a\nold IN DNAME b\n", 1, "found a second DNAME record"),
     "data below a DNAME": (
         "old IN DNAME ns1\nx.old IN A 192.0.2.1\n",
@@ -104,6 +105,11 @@ def test_an_error_is_told_with_its_line(text: str, line: int, message: str, tmp_
 
 
 WARNINGS = {
+    "NSEC3 iterations": (
+        "@ IN NSEC3PARAM 1 0 10 -\n",
+        0,
+        "has 10 NSEC3 iterations: resolvers may take the zone for unsigned",
+    ),
     "a name outside": (
         "www.elsewhere.example. IN A 192.0.2.1\n",
         0,

@@ -1,0 +1,95 @@
+"""Zones whose signing is incomplete or odd: what is there is told, nothing raises, and what would cost too much is not served."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import dns.message
+import dns.name
+import pytest
+
+from server import rdtype
+from server.catalog import Catalog
+from server.matcher import Matcher
+from server.transport import Transport
+from server.zone.compile import compile_zone
+from server.zone.index import ZoneIndex
+from server.zone.judge import UnservableError, judge_zone
+from tests.server.conftest import ZONES
+from zonemodel.rrset import RRset, ZoneData
+from zonemodel.zonefile import read_zone_file
+
+TYPES = ("A", "NS", "DS", "TXT", "NSEC", "NSEC3", "RRSIG", "ANY", "DNSKEY")
+DENIALS = {rdtype.NSEC, rdtype.NSEC3}
+Damage = Callable[[RRset], RRset | None]
+
+dice = random.Random(1)
+
+
+def without(*types: int) -> Damage:
+    return lambda rrset: None if rrset.rdtype in types else rrset
+
+
+def half(rrset: RRset) -> RRset | None:
+    return None if rrset.rdtype in DENIALS and dice.random() < 0.5 else rrset
+
+
+def half_signed(rrset: RRset) -> RRset | None:
+    if rrset.rdtype != rdtype.RRSIG:
+        return rrset
+    kept = tuple(each for each in rrset.rdatas if dice.random() < 0.5)
+    return RRset(rrset.owner, rrset.rdtype, rrset.ttl_s, kept) if kept else None
+
+
+def unknown_hash(rrset: RRset) -> RRset:
+    if rrset.rdtype not in {rdtype.NSEC3, rdtype.NSEC3PARAM}:
+        return rrset
+    return RRset(rrset.owner, rrset.rdtype, rrset.ttl_s, tuple(b"\x06" + each[1:] for each in rrset.rdatas))
+
+
+def hashed_so_often(iterations: int) -> Damage:
+    def damage(rrset: RRset) -> RRset:
+        if rrset.rdtype not in {rdtype.NSEC3, rdtype.NSEC3PARAM}:
+            return rrset
+        rdatas = tuple(each[:2] + iterations.to_bytes(2, "big") + each[4:] for each in rrset.rdatas)
+        return RRset(rrset.owner, rrset.rdtype, rrset.ttl_s, rdatas)
+
+    return damage
+
+
+DAMAGES: dict[str, Damage] = {
+    "no denials": without(*DENIALS),
+    "no parameters": without(rdtype.NSEC3PARAM),
+    "half of the denials": half,
+    "half of the signatures": half_signed,
+    "an unknown hash": unknown_hash,
+    "other iterations": hashed_so_often(100),
+}
+
+
+def damaged(path: Path, damage: Damage) -> ZoneData:
+    zone = read_zone_file(path, None)
+    return ZoneData(zone.origin, tuple(each for rrset in zone.rrsets if (each := damage(rrset)) is not None))
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+@pytest.mark.parametrize("path", sorted(ZONES.glob("*.signed.test.zone")), ids=lambda path: path.name.split(".")[0])
+def test_every_question_gets_a_reply_that_can_be_read(path: Path, damage: Damage) -> None:
+    zone = damaged(path, damage)
+    catalog = Catalog()
+    catalog.replace(compile_zone(judge_zone(zone)))
+    matcher = Matcher(catalog)
+    names = [dns.name.from_wire(each, 0)[0] for each in ZoneIndex.of(zone).children]
+    for name in names + [dns.name.Name((label, *each.labels)) for each in names for label in (b"absent", b"*")]:
+        for kind in TYPES:
+            query = dns.message.make_query(name, kind, want_dnssec=True, flags=0)
+            reply = matcher.answer(query.to_wire(), "192.0.2.1", Transport.TCP)
+            assert isinstance(reply, bytes)
+            assert query.is_response(dns.message.from_wire(reply))
+
+
+def test_more_iterations_than_any_zone_may_have_are_refused() -> None:
+    with pytest.raises(UnservableError, match="has 2501 NSEC3 iterations, allowed are 2500"):
+        judge_zone(damaged(ZONES / "nsec3.signed.test.zone", hashed_so_often(2501)))
