@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from controllers.api.endpoint_conversion import EndpointConversion
 from controllers.core.providercontract.conversion.desk import ConversionDesk
 from controllers.core.providercontract.own_kind import OwnKind
 from controllers.ledger.binding import Binding
@@ -50,6 +51,7 @@ class EnabledProvider:
 
     attach: Callable[[Surroundings], AttachedProvider]
     kinds: tuple[OwnKind, ...] = ()
+    endpoint: EndpointConversion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a provider is told at its start; `namespace` is the manager's, `settings` has a value for each setting by its name."""
+    """What a provider is told at its start; `namespace` is the manager's, `settings` has a value for each setting by its name.
+
+    `endpoint_conversion` says whether its conversion of endpoints is served.
+    """
 
     namespace: str
     binding: Binding
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    endpoint_conversion: bool = True
 
 
 class MissingLibraryError(Exception):
@@ -91,8 +97,9 @@ class Registration:
     """One provider.
 
     `name` stands in options, environment variables and the name of the extra that installs its `libraries`. `title` is what people call
-    it. `enabled` says whether the manager runs it unless told otherwise. `configure` may raise SettingError; it and everything that this
-    object refers to must not import a library that is not always there: `EnabledProvider.attach` is the first to do so.
+    it. `enabled` says whether the manager runs it unless told otherwise. `endpoint` is how it converts endpoints, if it does.
+    `configure` may raise SettingError; it and everything that this object refers to must not import a library that is not always
+    there: `EnabledProvider.attach` is the first to do so.
     """
 
     name: str
@@ -104,6 +111,7 @@ class Registration:
     settings: tuple[Setting, ...] = ()
     enabled: bool = True
     libraries: tuple[str, ...] = ()
+    endpoint: EndpointConversion | None = None
 
     def enable(self, choice: Choice) -> EnabledProvider:
         """Return the provider, ready to be attached. Raises MissingLibraryError, SettingError."""
@@ -113,4 +121,5 @@ class Registration:
                 f"the {self.title} provider needs {', '.join(missing)}, which is not installed: "
                 f"pip install 'dns-api[{self.name}]', or switch the provider off"
             )
-        return self.configure(choice)
+        enabled = self.configure(choice)
+        return replace(enabled, endpoint=self.endpoint) if choice.endpoint_conversion else enabled

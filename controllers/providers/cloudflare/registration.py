@@ -9,6 +9,7 @@ from controllers.ledger.registration import AttachedProvider, Choice, EnabledPro
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.cloudflare.binding import BINDING, ApiAddress, CloudflareConfig
 from controllers.providers.cloudflare.contract import provider_manifest
+from controllers.providers.cloudflare.endpoint import ENDPOINT
 from controllers.providers.cloudflare.identity_rule import KINDS
 
 
@@ -36,6 +37,7 @@ CLOUDFLARE: Final = Registration(
     binding=BINDING,
     provider_manifest=provider_manifest,
     configure=_configure,
+    endpoint=ENDPOINT,
     kinds=KINDS,
     settings=(Setting("api_url", "", "Base URL of the API, when it is not Cloudflare's own."),),
     enabled=True,

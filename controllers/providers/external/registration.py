@@ -13,6 +13,7 @@ from controllers.probe.prober import Prober
 from controllers.providers.external.binding import BINDING, ExternalConfig
 from controllers.providers.external.contract import provider_manifest
 from controllers.providers.external.controller import ExternalProvider
+from controllers.providers.external.endpoint import ENDPOINT
 
 
 def external(config: ExternalConfig) -> EnabledProvider:
@@ -36,5 +37,6 @@ EXTERNAL: Final = Registration(
     binding=BINDING,
     provider_manifest=provider_manifest,
     configure=_configure,
+    endpoint=ENDPOINT,
     enabled=False,
 )

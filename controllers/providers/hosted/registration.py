@@ -12,6 +12,7 @@ from controllers.providers.hosted.binding import BINDING, SERVER_SERVICE, Hosted
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.controller import HostedProvider
 from controllers.providers.hosted.definition import HOSTED_ZONE
+from controllers.providers.hosted.endpoint import ENDPOINT
 from controllers.providers.hosted.view import HostedInformers
 
 KINDS: Final = (OwnKind(HOSTED_ZONE),)
@@ -38,6 +39,7 @@ HOSTED: Final = Registration(
     binding=BINDING,
     provider_manifest=provider_manifest,
     configure=_configure,
+    endpoint=ENDPOINT,
     kinds=KINDS,
     settings=(
         Setting(

@@ -18,6 +18,7 @@ from controllers.ledger.registration import (
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.route53.binding import PROVIDER_NAME, REQUESTS_PER_S, Patience, Route53Config
 from controllers.providers.route53.contract import provider_manifest
+from controllers.providers.route53.endpoint import ENDPOINT
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES, parse_identity
 from controllers.providers.route53.identity_admission import IDENTITY
 from kube.informer import Informer
@@ -82,6 +83,7 @@ ROUTE53: Final = Registration(
     binding=Binding.of(PROVIDER_NAME),
     provider_manifest=provider_manifest,
     configure=_configure,
+    endpoint=ENDPOINT,
     kinds=KINDS,
     settings=(
         Setting("allowed_accounts", "", "AWS account IDs, with commas, that identities may name; all when empty."),

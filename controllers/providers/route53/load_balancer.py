@@ -1,0 +1,69 @@
+"""Which hosted zone an Elastic Load Balancer's name belongs to: AWS publishes one per region and family of balancers.
+
+The table is that of the Elastic Load Balancing endpoints page of the AWS General Reference. Owns it; never asks AWS.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_ZONES: Final = {
+    # region: application and classic load balancers, network load balancers
+    "us-east-1": ("Z35SXDOTRQ7X7K", "Z26RNL4JYFTOTI"),
+    "us-east-2": ("Z3AADJGX6KTTL2", "ZLMOA37VPKANP"),
+    "us-west-1": ("Z368ELLRRE2KJ0", "Z24FKFUX50B4VW"),
+    "us-west-2": ("Z1H1FL5HABSF5", "Z18D5FSROUN65G"),
+    "ca-central-1": ("ZQSVJUPU6J1EY", "Z2EPGBW3API2WT"),
+    "ap-east-1": ("Z3DQVH9N71FHZ0", "Z12Y7K3UBGUAD1"),
+    "ap-south-1": ("ZP97RAFLXTNZK", "ZVDDRBQ08TROA"),
+    "ap-northeast-1": ("Z14GRHDCWA56QT", "Z31USIVHYNEOWT"),
+    "ap-northeast-2": ("ZWKZPGTI48KDX", "ZIBE1TIR4HY56"),
+    "ap-northeast-3": ("Z5LXEXXYW11ES", "Z1GWIQ4HH19I5X"),
+    "ap-southeast-1": ("Z1LMS91P8CMLE5", "ZKVM4W9LS7TM"),
+    "ap-southeast-2": ("Z1GM3OXH4ZPM65", "ZCT6FZBF4DROD"),
+    "ap-southeast-3": ("Z08888821HLRG5A9ZRTER", "Z01971771FYVNCOVWJU1G"),
+    "eu-central-1": ("Z215JYRZR1TBD5", "Z3F0SRJ5LGBH90"),
+    "eu-central-2": ("Z06391101F2ZOEP8P5EB3", "Z02239872DOALSIDCX66S"),
+    "eu-west-1": ("Z32O12XQLNTSW2", "Z2IFOLAFXWLO4F"),
+    "eu-west-2": ("ZHURV8PSTC4K8", "ZD4D7Y8KGAS4G"),
+    "eu-west-3": ("Z3Q77PNBQS71R4", "Z1CMS0P5QUZ6D5"),
+    "eu-north-1": ("Z23TAZ6LKFMNIO", "Z1UDT6IFJ4EJM"),
+    "eu-south-1": ("Z3ULH7SSC9OV64", "Z23146JA1KNAFP"),
+    "eu-south-2": ("Z0956581394HF5D5LXGAP", "Z1011216NVTVYADP1SSV"),
+    "sa-east-1": ("Z2P70J7HTTTPLU", "ZTK26PT1VY4CU"),
+    "me-central-1": ("Z08230872XQRWHG2XF6I", "Z00282643NTTLPANJJG2P"),
+    "me-south-1": ("ZS929ML54UICD", "Z3QSRYVP46NYYV"),
+    "af-south-1": ("Z268VQBMOI5EKX", "Z203XCE67M25HM"),
+    "us-gov-west-1": ("Z33AYJ8TM3BH4J", "ZMG1MZ2THAWF1"),
+    "us-gov-east-1": ("Z166TLBEWOO7G0", "Z1ZSMQQ6Q24QQ8"),
+    "cn-north-1": ("Z1GDH35T77C1KE", "Z3QFB96KMJ7ED6"),
+    "cn-northwest-1": ("ZM7IZAIOVVDZF", "ZQEIKTCZ8352D"),
+}
+
+
+def canonical_zone_id(hostname: str) -> str | None:
+    """Return the hosted zone ID for an alias to a load balancer's name, None for any other name.
+
+    Application and classic balancers are called `<name>.<region>.elb.amazonaws.com`, network balancers
+    `<name>.elb.<region>.amazonaws.com`; in China both end in `.com.cn`. Whole labels count.
+    """
+    match hostname.split("."):
+        case [*names, region, "elb", "amazonaws", "com"] if names and not _is_chinese(region):
+            return _zone_of(region, 0)
+        case [*names, region, "elb", "amazonaws", "com", "cn"] if names and _is_chinese(region):
+            return _zone_of(region, 0)
+        case [*names, "elb", region, "amazonaws", "com"] if names and not _is_chinese(region):
+            return _zone_of(region, 1)
+        case [*names, "elb", region, "amazonaws", "com", "cn"] if names and _is_chinese(region):
+            return _zone_of(region, 1)
+        case _:
+            return None
+
+
+def _zone_of(region: str, family: int) -> str | None:
+    found = _ZONES.get(region)
+    return found[family] if found is not None else None
+
+
+def _is_chinese(region: str) -> bool:
+    return region.startswith("cn-")
