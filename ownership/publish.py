@@ -59,10 +59,17 @@ class Publisher:
         wanted = tuple(claims)
         return await self._commit(lambda _: wanted)
 
+    async def change(self, added: Iterable[Entry], gone: Iterable[Entry]) -> Commit:
+        """Add claims and take others back in one revision; what is in both is added.
+
+        To be called between the writes: claims have to come before what they are about, and go after it.
+        """
+        wanted, unwanted = tuple(added), frozenset(gone)
+        return await self._commit(lambda held: (*(entry for entry in held if entry not in unwanted), *wanted))
+
     async def claim(self, claims: Iterable[Entry]) -> Commit:
         """Add claims; to be called before the first write to what is claimed."""
-        added = tuple(claims)
-        return await self._commit(lambda held: (*held, *added))
+        return await self.change(claims, ())
 
     async def withdraw(self, claims: Iterable[Entry]) -> Commit:
         """Take claims back; to be called after the last delete of what was claimed."""

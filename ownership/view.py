@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ownership.backends.protocol import Backend
-from ownership.entry import Entry
+from ownership.entry import Entry, sorted_entries
 from ownership.legacy import LegacyMarker, markers_of, read_markers
 from ownership.member import Member, MemberType
 from ownership.naming import OwnerID, marker_name, quoted
@@ -32,13 +32,15 @@ class Holder(StrEnum):
 class Ownership:
     """The answer for one record set.
 
-    `others` are the other owners that claim it, sorted. `members` are the records that I claim, spelled canonically. `reason` is
-    for people: why it is ambiguous, or why it may not be deleted; else empty.
+    `others` are the other owners that claim it, sorted. `members` are the records that I claim, `others_members` those that they
+    claim, which have to survive what I withdraw; both are spelled canonically. `reason` is for people: why it is ambiguous, or
+    why it may not be deleted; else empty.
     """
 
     holder: Holder
     others: tuple[OwnerID, ...] = ()
     members: frozenset[Member] = frozenset()
+    others_members: frozenset[Member] = frozenset()
     may_delete: bool = False
     reason: str = ""
 
@@ -71,16 +73,22 @@ class ZoneOwnership:
         entries = self._claims.get((fqdn, kind), ())
         others = tuple(sorted({entry.owner for entry in entries if entry.owner != self.me}))
         members = frozenset(entry.marker.member.identity for entry in entries if entry.owner == self.me)
+        theirs = frozenset(entry.marker.member.identity for entry in entries if entry.owner != self.me)
         doubt = self._doubt(fqdn)
         if members:
             shared = f"it is claimed by {', '.join(map(quoted, others))} too" if others else ""
             reason = doubt or shared
-            return Ownership(Holder.ME, others, members, not reason, reason)
+            return Ownership(Holder.ME, others, members, theirs, not reason, reason)
         if others:
-            return Ownership(Holder.OTHER, others, reason=f"it is claimed by {', '.join(map(quoted, others))}")
+            reason = f"it is claimed by {', '.join(map(quoted, others))}"
+            return Ownership(Holder.OTHER, others, others_members=theirs, reason=reason)
         if doubt:
             return Ownership(Holder.AMBIGUOUS, reason=doubt)
         return Ownership(Holder.NOBODY, reason="nobody claims it")
+
+    def claims(self, fqdn: Fqdn, kind: MemberType) -> tuple[Entry, ...]:
+        """Return my claims to a record set, sorted: what to withdraw once it is gone."""
+        return sorted_entries(entry for entry in self._claims.get((fqdn, kind), ()) if entry.owner == self.me)
 
     def mine(self) -> frozenset[tuple[Fqdn, MemberType]]:
         """Return the record sets that I claim."""

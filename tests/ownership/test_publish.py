@@ -109,6 +109,15 @@ def test_claims_are_added_and_withdrawn() -> None:
     assert zone.names() == [golden.state_at("prod")], "the empty snapshot keeps its manifest"
 
 
+def test_claims_are_exchanged_in_one_revision() -> None:
+    zone = FakeZone()
+    run(Publisher(FakeBackend(zone), PROD).publish(OLD))
+    commit = run(Publisher(FakeBackend(zone), PROD).change(some(PROD, [3, 90]), some(PROD, range(20))))
+    assert held(zone) == some(PROD, [3, *range(20, 24), 90])
+    assert commit.snapshot is not None
+    assert commit.snapshot.sealed.manifest.revision == 2
+
+
 def test_withdrawing_where_nothing_was_ever_claimed_writes_nothing() -> None:
     zone = FakeZone()
     assert run(Publisher(FakeBackend(zone), PROD).withdraw(OLD)) == Commit(None)
@@ -227,7 +236,7 @@ def test_an_addition_that_arrives_late_neither_competes_nor_brings_back_what_was
     for delay in range(0, 48, 4):
         for number in range(12):
             zone = origin.copy()
-            late = lambda call, at=number: Fate.LATE if call == at else Fate.DONE  # type: ignore[misc] # noqa: E731
+            late = lambda call, at=number: Fate.LATE if call == at else Fate.DONE  # noqa: E731
             one = backend(zone, (enumerates, True), late)
             one.delay = delay
             deletes = one.delete_txt

@@ -54,8 +54,12 @@ def test_what_another_claims_is_theirs_by_name() -> None:
 
 
 def test_what_both_claim_is_mine_and_stays() -> None:
-    found = view(zone()).of(name("shared"), A)
+    content = zone()
+    run(Publisher(FakeBackend(content), OTHER).claim([a(OTHER, "shared", "192.0.2.9")]))
+    found = view(content).of(name("shared"), A)
     assert (found.holder, found.others, found.may_delete) == (Holder.ME, (OTHER,), False)
+    assert found.members == {Member(A, "192.0.2.1")}
+    assert found.others_members == {Member(A, "192.0.2.1"), Member(A, "192.0.2.9")}
 
 
 def test_what_nobody_claims_is_nobodys() -> None:
@@ -97,6 +101,15 @@ def test_an_owner_that_cannot_be_told_freezes_deletions_and_nothing_else() -> No
 
 def test_my_record_sets_are_listed() -> None:
     assert view(zone()).mine() == {(name("mine"), A), (name("shared"), A)}
+
+
+def test_my_claims_to_a_record_set_are_what_to_withdraw() -> None:
+    content = zone()
+    claims = view(content).claims(name("mine"), A)
+    assert claims == (a(ME, "mine"), a(ME, "mine", "192.0.2.2"))
+    run(Publisher(FakeBackend(content), ME).withdraw(claims))
+    assert view(content).of(name("mine"), A).holder is Holder.NOBODY
+    assert view(content).claims(name("theirs"), A) == ()
 
 
 def test_without_enumeration_the_markers_of_the_names_asked_about_are_looked_at() -> None:
