@@ -1,21 +1,27 @@
-"""`python -m bench [NAME…]`: run benchmarks, print figures as they come, exit with 1 when one misses its bar."""
+"""`python -m bench [NAME…]`: run benchmarks, print figures as they come, write them to docs/benchmarks.md, exit with 1 when one misses its bar."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Final
 
-from bench import admission, controllers, edit, ownership, qps
+from bench import admission, controllers, edit, flood, qps, report, tcp, transfer, update, zone_load
 from bench.figure import Figure, machine
 
-BENCHMARKS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
-    "admission": admission.measure,
-    "controllers": controllers.measure,
-    "edit": edit.measure,
-    "ownership": ownership.measure,
-    "qps": qps.measure,
+_MODULES: Final[dict[str, ModuleType]] = {
+    "admission": admission,
+    "controllers": controllers,
+    "edit": edit,
+    "flood": flood,
+    "load": zone_load,
+    "qps": qps,
+    "tcp": tcp,
+    "transfer": transfer,
+    "update": update,
 }
+BENCHMARKS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {name: each.measure for name, each in _MODULES.items()}
 
 
 def main(names: list[str]) -> int:
@@ -28,9 +34,12 @@ def main(names: list[str]) -> int:
     missed = 0
     for name in names or BENCHMARKS:
         print(f"\n{name}", flush=True)
+        figures = []
         for figure in BENCHMARKS[name]():
             print(f"  {figure.line()}", flush=True)
-            missed += not figure.passed
+            figures.append(figure)
+        report.write(name, (_MODULES[name].__doc__ or "").partition("\n\npython -m")[0].strip(), figures)
+        missed += sum(not figure.passed for figure in figures)
     return 1 if missed else 0
 
 

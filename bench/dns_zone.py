@@ -32,10 +32,30 @@ def write_zone(path: Path) -> None:
         "@ NS ns1",
         "ns1 A 192.0.2.1",
     ]
-    lines += (f"h{number} A 10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}" for number in range(ADDRESSES))
+    lines += (f"h{number} A {address(number)}" for number in range(ADDRESSES))
     lines += (f"c{number} CNAME h{number}" for number in range(ALIASES))
     lines += (f"*.w{number} A 10.200.0.1" for number in range(WILDCARDS))
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def write_large_zone(path: Path, records: int) -> None:
+    """Write the master file of a zone with so many A records: h0, h1 and so on."""
+    with path.open("w", encoding="ascii") as file:
+        file.write(
+            f"$ORIGIN {ORIGIN}.\n$TTL 300\n@ SOA ns1 hostmaster 1 7200 900 1209600 60\n@ NS ns1\nns1 A 192.0.2.1\n"
+        )
+        file.writelines(f"h{number} A {address(number)}\n" for number in range(records))
+
+
+def address(number: int) -> str:
+    """Return the address of a host by its number."""
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def write_query_text(path: Path) -> None:
+    """Write queries for addresses as dnsperf reads them."""
+    choose = random.Random(_SEED)
+    path.write_text("".join(f"h{choose.randrange(ADDRESSES)}.{ORIGIN} A\n" for _ in range(QUERIES)), encoding="ascii")
 
 
 def write_queries(path: Path, kinds: str = "hhhhhhhhhhhhhhccwnnd") -> None:

@@ -1,4 +1,4 @@
-"""Name servers to measure side by side: ours, and NSD, Knot, BIND and PowerDNS as Debian has them.
+"""Name servers to measure side by side: ours, NSD, Knot, BIND and PowerDNS as Debian has them, and CoreDNS where it has been built.
 
 Owns how each is configured and started: one thread for UDP on one core, no rate limit, minimal responses, no log. Each runs in a folder
 of its own on a free port of loopback.
@@ -18,12 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from bench import coredns
 from bench.dns_zone import ORIGIN
+from zonemodel.name import to_wire
 
 SERVER_CORE: Final = 0
 LOAD_CORE: Final = 1
 START_S: Final = 30.0
 END_S: Final = 10.0
+_LOOK_AGAIN_S: Final = 0.005
 ROOT: Final = Path(__file__).resolve().parents[1]
 
 Command = Callable[[Path, Path, int], Sequence[str]]
@@ -69,6 +72,7 @@ remote-control:
 zone:
   name: {ORIGIN}
   zonefile: {zone}
+  provide-xfr: 127.0.0.0/8 NOKEY
 """
     )
     return ("nsd", "-d", "-c", str(folder / "nsd.conf"))
@@ -84,9 +88,14 @@ def _knot(folder: Path, zone: Path, port: int) -> Sequence[str]:
   background-workers: 1
 database:
   storage: {folder}
+acl:
+  - id: local
+    address: 127.0.0.0/8
+    action: transfer
 zone:
   - domain: {ORIGIN}
     file: {zone}
+    acl: local
     zonefile-sync: -1
 """
     )
@@ -105,6 +114,11 @@ zone "{ORIGIN}" {{ type primary; file "{zone}"; }};
 """
     )
     return ("named", "-f", "-c", str(folder / "named.conf"), "-n", "1")
+
+
+def _coredns(folder: Path, zone: Path, port: int) -> Sequence[str]:
+    (folder / "Corefile").write_text(f".:{port} {{\n  bind 127.0.0.1\n  file {zone} {ORIGIN}\n}}\n")
+    return (str(coredns.PROGRAM), "-quiet", "-conf", str(folder / "Corefile"))
 
 
 def _powerdns(cache_ttl_s: int) -> Command:
@@ -134,7 +148,8 @@ KNOT: Final = NameServer("Knot", "knotd", _knot)
 BIND: Final = NameServer("BIND", "named", _bind, 200)
 POWERDNS: Final = NameServer("PowerDNS", "pdns_server", _powerdns(20), 200)
 POWERDNS_UNCACHED: Final = NameServer("PowerDNS, no packet cache", "pdns_server", _powerdns(0), 200)
-PEERS: Final = (NSD, KNOT, BIND, POWERDNS, POWERDNS_UNCACHED)
+COREDNS: Final = NameServer("CoreDNS", str(coredns.PROGRAM), _coredns, 200, {"GOMAXPROCS": "1"})
+PEERS: Final = (NSD, KNOT, BIND, POWERDNS, POWERDNS_UNCACHED, COREDNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +161,44 @@ class Running:
 
     def cpu_s(self) -> float:
         """Return the processor time that it has taken so far."""
-        found: dict[int, tuple[int, int]] = {}
+        return sum(user + system for user, system in self._ticks().values()) / os.sysconf("SC_CLK_TCK")
+
+    def own_cpu_s(self) -> float:
+        """Return how much of that it has taken outside of the kernel."""
+        return sum(user for user, _ in self._ticks().values()) / os.sysconf("SC_CLK_TCK")
+
+    def memory_mb(self) -> float:
+        """Return the memory that it has, pages that its processes share counted once."""
+        total_kb = 0
+        for pid in self._ticks():
+            with suppress(OSError):
+                lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+                total_kb += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        return total_kb / 1024
+
+    def _ticks(self) -> dict[int, tuple[int, int]]:
+        """Return time outside of and in the kernel by process, for this one and those that it has started."""
+        found: dict[int, tuple[int, int, int]] = {}
         for path in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 fields = path.read_text().rpartition(")")[2].split()
-                found[int(path.parent.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+                found[int(path.parent.name)] = int(fields[1]), int(fields[11]), int(fields[12])
         family = {self.pid}
-        while further := {pid for pid, (parent, _) in found.items() if parent in family} - family:
+        while further := {pid for pid, (parent, _, _) in found.items() if parent in family} - family:
             family |= further
-        return sum(found[pid][1] for pid in family if pid in found) / os.sysconf("SC_CLK_TCK")
+        return {pid: found[pid][1:] for pid in family if pid in found}
 
 
 @contextmanager
-def running(server: NameServer, folder: Path, zone: Path) -> Iterator[Running]:
-    """Run a server on its core; raises RuntimeError when it does not answer."""
+def running(server: NameServer, folder: Path, zone: Path, owner: str = "") -> Iterator[Running]:
+    """Run a server on its core until it answers for the apex, or for the A record of `owner`; raises RuntimeError when it does not."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = ("taskset", "-c", str(SERVER_CORE), *server.command(folder, zone, port))
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ, **server.environment})
     try:
-        _wait(server, port, process, folder / "log")
+        _wait(server, port, process, folder / "log", owner)
         yield Running(port, process.pid)
     finally:
         process.terminate()
@@ -188,9 +220,9 @@ def free_port() -> int:
                 return port
 
 
-def _wait(server: NameServer, port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    name = b"".join(bytes((len(label),)) + label.encode() for label in ORIGIN.split(".")) + b"\0"
-    query = b"\x12\x34\0\0\0\1\0\0\0\0\0\0" + name + b"\0\6\0\1"
+def _wait(server: NameServer, port: int, process: subprocess.Popen[bytes], log: Path, owner: str) -> None:
+    name = f"{owner}.{ORIGIN}" if owner else ORIGIN
+    query = b"\x12\x34\0\0\0\1\0\0\0\0\0\0" + to_wire(name) + (b"\0\1\0\1" if owner else b"\0\6\0\1")
     until = time.monotonic() + START_S
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(0.1)
@@ -200,5 +232,6 @@ def _wait(server: NameServer, port: int, process: subprocess.Popen[bytes], log: 
                 if sock.recv(4096)[3] & 0xF == 0:
                     return
             except OSError:
-                time.sleep(0.05)
+                pass
+            time.sleep(_LOOK_AGAIN_S)
     raise RuntimeError(f"{server.name} does not answer: {log.read_text(errors='replace')[-1000:]}")
