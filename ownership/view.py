@@ -87,7 +87,10 @@ class ZoneOwnership:
         return Ownership(Holder.NOBODY, reason="nobody claims it")
 
     def claims(self, fqdn: Fqdn, kind: MemberType) -> tuple[Entry, ...]:
-        """Return my claims to a record set, sorted: what to withdraw once it is gone."""
+        """Return my claims to a record set, sorted: what to withdraw once it is gone.
+
+        Those that markers of the zone tell are among them; withdrawing does not delete markers, migrating does.
+        """
         return sorted_entries(entry for entry in self._claims.get((fqdn, kind), ()) if entry.owner == self.me)
 
     def mine(self) -> frozenset[tuple[Fqdn, MemberType]]:
