@@ -40,6 +40,7 @@ class FakeCloudflare:
         self.state = State()
         self.calls: list[Call] = []
         self.bodies: list[tuple[Call, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.faults: list[Fault] = []
         self.before_write: Callable[[Call], None] = lambda _: None
         self.url = ""
@@ -88,6 +89,7 @@ class FakeCloudflare:
         async def handle(request: web.Request) -> web.StreamResponse:
             call = Call(request.method, request.path.removeprefix(PREFIX), dict(request.query))
             self.calls.append(call)
+            self.headers.append(dict(request.headers))
             fault = next((each for each in self.faults if each.strikes(call)), None)
             if fault is not None and not fault.kind.after:
                 return await self._strike(request, fault)

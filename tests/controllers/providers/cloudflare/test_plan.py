@@ -1,0 +1,138 @@
+"""What is done for an item, from what it wants, what is known of it and what is there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controllers.providers.cloudflare.intent import Intents, RecordIntent, parse_intents
+from controllers.providers.cloudflare.plan import Known, refuse_blocked
+from controllers.providers.cloudflare.schedule import schedule, split
+from kube.object import ObjectKey
+from tests.controllers.providers.cloudflare.build import (
+    GRACE,
+    NOW,
+    a,
+    cname,
+    ident,
+    item,
+    observed,
+    plan,
+    record,
+)
+
+ADDRESSES = [f"192.0.2.{number}" for number in range(1, 7)]
+SETS = st.lists(st.sampled_from(ADDRESSES), min_size=1, max_size=6, unique=True)
+
+
+@given(SETS, SETS)
+def test_an_edit_changes_as_few_records_as_it_can(before: list[str], after: list[str]) -> None:
+    records = [record(number, content=each) for number, each in enumerate(before)]
+    found = plan(a("www", *after), records, Known(tuple(each.id for each in records)))
+    kept = len(set(before) & set(after))
+    assert found.change.size == max(len(before), len(after)) - kept
+    assert len(found.change.deletes) == max(0, len(before) - len(after))
+    assert len(found.change.posts) == max(0, len(after) - len(before))
+    assert len(found.kept) + len(found.change.posts) == len(after)
+
+
+@given(SETS, st.sets(st.integers(0, 5)))
+def test_records_that_are_not_ours_are_in_no_change(wanted: list[str], ours: set[int]) -> None:
+    records = [record(number, content=each) for number, each in enumerate(ADDRESSES)]
+    known = Known(tuple(ident(number) for number in ours))
+    for leaving in (False, True):
+        change = plan(a("www", *wanted, deletionRequested=leaving), records, known).change
+        touched = {*change.deletes, *(each for each, _ in change.patches)}
+        assert touched <= {ident(number) for number in ours}
+        if len(ours) < len(records) and not leaving:
+            assert not change, "records of others in the way stop everything"
+
+
+def test_a_cname_is_patched_and_not_replaced() -> None:
+    found = plan(cname("www", "b.test"), [record(1, "CNAME", content="a.test")], Known((ident(1),)))
+    ((patched, body),) = found.change.patches
+    assert (patched, body["content"]) == (ident(1), "b.test")
+    assert found.change.size == 1
+
+
+def test_a_cname_makes_room_for_addresses_in_one_request() -> None:
+    records = [record(1, "CNAME", content="a.test")]
+    leaving = plan(cname("www", "a.test", deletionRequested=True), records, Known((ident(1),)))
+    coming = plan(a("www"), records)
+    (request,) = schedule(refuse_blocked([coming, leaving], observed(*records)), limit=200)
+    assert (request.change.deletes, len(request.change.posts)) == ((ident(1),), 1)
+    assert [part.change.deletes for part in split(request)] == [(ident(1),), ()], "refused, the room is made first"
+
+
+def test_addresses_do_not_come_beside_an_alias_that_stays() -> None:
+    records = [record(1, "CNAME", content="a.test")]
+    (blocked,) = refuse_blocked([plan(a("www"), records)], observed(*records))
+    assert blocked.verdict is not None
+    assert blocked.verdict.reason == "ProviderConflict"
+    assert not blocked.change
+
+
+def test_a_request_never_holds_a_part_of_an_item() -> None:
+    plans = [plan(a(f"host{number}", *ADDRESSES[:3])) for number in range(10)]
+    requests = list(schedule(plans, limit=7))
+    assert [request.size for request in requests] == [6, 6, 6, 6, 6]
+    assert {each.item.key for request in requests for each in request.plans} == {each.item.key for each in plans}
+    parts = split(requests[0])
+    assert [len(part.plans) for part in parts] == [1, 1]
+    assert split(parts[0]) == ()
+
+
+def test_what_was_noted_and_came_is_ours() -> None:
+    wanted = a("www", "192.0.2.1", "192.0.2.2")
+    assert wanted.desired is not None
+    prints = tuple(map(wanted.desired.fingerprint, wanted.desired.records))
+    known = Known((), RecordIntent(NOW, NOW, prints))
+    came = [record(1), record(2, content="192.0.2.2")]
+    assert plan(wanted, came, known).own == (ident(1), ident(2))
+    others = [record(3, content="198.51.100.1"), record(4, ttl=60), record(5, created_on="2026-11-30T11:00:00Z")]
+    for other in others:
+        found = plan(wanted, [other], known)
+        assert found.own == ()
+        assert found.verdict is not None
+        assert found.verdict.reason == "ProviderConflict"
+
+
+def test_a_deletion_waits_for_what_may_still_come() -> None:
+    leaving = a("www", deletionRequested=True)
+    known = Known((), RecordIntent(NOW, NOW, ("0" * 16,)))
+    assert not plan(leaving, [], known).gone
+    assert plan(leaving, [], known, at=NOW + GRACE + timedelta(seconds=1)).gone
+    assert plan(leaving).gone
+
+
+def test_what_is_not_allowed_any_more_is_left_as_it_is() -> None:
+    found = plan(a("www", "192.0.2.9", allowed=False), [record(1)], Known((ident(1),)))
+    assert found.verdict is not None
+    assert found.verdict.reason == "ProviderChangeDeferred"
+    assert (found.change.size, found.own) == (0, (ident(1),))
+    gone = plan(a("www", allowed=False, deletionRequested=True), [record(1)], Known((ident(1),)))
+    assert gone.change.deletes == (ident(1),)
+
+
+def test_a_faulty_item_is_told_of_and_deleted_on_request() -> None:
+    found = plan(a("www", ttl=30), [record(1)], Known((ident(1),)))
+    assert found.verdict is not None
+    assert "spec.ttl: found 30, allowed are 60 to 86400" in found.verdict.message
+    null = item("MX", "@", {"records": [{"preference": 0, "exchange": "."}]})
+    assert "null MX" in null.fault
+    twice = a("www", options={"tags": ["Team:a", "team:a"]})
+    assert "twice" in twice.fault
+    leaving = plan(a("www", ttl=30, deletionRequested=True), [record(1)], Known((ident(1),)))
+    assert leaving.change.deletes == (ident(1),)
+
+
+def test_notes_survive_a_round_trip() -> None:
+    key = ObjectKey("team", "www")
+    notes = Intents().with_zone(NOW).adding(key, NOW, ["a", "b"]).adding(key, NOW + GRACE, ["b", "c"])
+    again = parse_intents(notes.dump())
+    assert again == notes
+    assert again.records[key] == RecordIntent(NOW, NOW + GRACE, ("a", "b", "c"))
+    assert parse_intents(again.with_zone(None).without([key]).dump()) == Intents()
+    assert parse_intents({"creatingZone": {"since": "then"}, "creatingRecords": [{"since": 3}]}) == Intents()
