@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from controllers.api.group import CORE_FINALIZER
@@ -28,7 +29,16 @@ class Recorder(Client):
         self.failure: Exception | None = None
 
     async def patch_merge(
-        self, ref: ResourceRef, patch: dict[str, Any], *, name: str, namespace: str = "", **options: Any
+        self,
+        ref: ResourceRef,
+        patch: Mapping[str, Any],
+        *,
+        name: str,
+        namespace: str = "",
+        dry_run: bool = False,
+        field_manager: str | None = None,
+        field_validation: str | None = None,
+        subresource: str | None = None,
     ) -> dict[str, Any]:
         self.asked.append(name)
         failure, self.failure = self.failure, None

@@ -17,9 +17,9 @@ from controllers.core.memory import ZoneMemory
 from controllers.core.providercontract.conversion.outcome import Converted, Failed, Outcome, Unavailable
 from controllers.core.providercontract.conversion.request import ConversionKey
 from controllers.core.question import questions
-from tests.controllers.core.build import TYPES, deleting, inputs, meta, record_set, schema, two_versions, zone
+from tests.controllers.core.build import TYPES, WEBHOOK, deleting, inputs, meta, record_set, schema, two_versions, zone
 from tests.controllers.core.test_pairs import BODIES, FLATTENING
-from tests.controllers.core.test_payload import RAW, WEBHOOK
+from tests.controllers.core.test_payload import RAW
 
 MODE = schema(mode={"type": "string", "enum": ["raw", "plain"]})
 GRANTS = [

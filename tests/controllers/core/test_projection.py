@@ -115,8 +115,8 @@ def parse_with(status: RecordSetStatus) -> Any:
 def test_a_zone_gets_its_servers_and_results() -> None:
     composed = compose(inputs(record_set("www")))
     status = project_zone(zone(), composed.zone_verdict, units(composed), (), NOW).status
-    assert said(status, "Programmed") == (TRUE, "Programmed", "")
     assert isinstance(status, ZoneStatus)
+    assert said(status, "Programmed") == (TRUE, "Programmed", "")
     assert status.name_servers == ("ns1.example.com",)
 
 

@@ -99,12 +99,17 @@ async def test_zone_whose_servers_get_on_with_its_changes_stays_programmed(world
     while monotonic() < end:
         behind, ahead, number = ahead, behind, number % 200 + 1
         behind.paused = True
-        published = _generation(ahead)
-        await world.edit("zone", [item("www"), item("mail", f"192.0.2.{number}", generation=number)])
-        await world.until(lambda server=ahead, before=published: _generation(server) > before)
-        ahead.resume()
-        await world.until(lambda server=ahead, address=f"192.0.2.{number}": address in _mail(server))
+        await _edit_beside(world, ahead, number)
         assert world.zone_condition("zone") == before
+
+
+async def _edit_beside(world: World, server: FakeNameServer, number: int) -> None:
+    """Publish a change while the server is paused, and have it serve that."""
+    published, address = _generation(server), f"192.0.2.{number}"
+    await world.edit("zone", [item("www"), item("mail", address, generation=number)])
+    await world.until(lambda: _generation(server) > published)
+    server.resume()
+    await world.until(lambda: address in _mail(server))
 
 
 def _generation(server: FakeNameServer) -> int:
