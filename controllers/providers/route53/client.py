@@ -7,10 +7,11 @@ that fails is a Failure, and what the zone holds is then not known.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from controllers.providers.route53.change import Change
 from controllers.providers.route53.failure import Failure, Unavailable, translate
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 PAGE_LIMIT: Final = "300"
 NAMES_LIMIT: Final = "100"
 TAGS_IN_A_CALL: Final = 10
+UNREADABLE: Final = "Route 53 gave an answer that cannot be read; it is asked again."
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,19 @@ class HostedZone:
     private: bool
     caller_reference: str
     name_servers: tuple[str, ...] = ()
+
+
+def _readable(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Have an answer without what it should hold count as none: whatever was asked may have been done."""
+
+    @functools.wraps(method)
+    async def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await method(*args, **kwargs)
+        except (KeyError, TypeError, ValueError):
+            raise Unavailable(UNREADABLE, outcome_unknown=True) from None
+
+    return reading
 
 
 class Account:
@@ -52,6 +70,7 @@ class Account:
         """The AWS account."""
         return self._chain.spec.account_id
 
+    @_readable
     async def zones_named(self, domain: str) -> list[HostedZone]:
         """Return all hosted zones of that very name, public and private ones."""
         found: list[HostedZone] = []
@@ -60,15 +79,19 @@ class Account:
             answer = await self._ask("list_hosted_zones_by_name", MaxItems=NAMES_LIMIT, **cursor)
             zones = [_read_zone(each) for each in answer["HostedZones"]]
             found += [zone for zone in zones if zone.name == domain]
-            if not answer["IsTruncated"] or read_name(answer["NextDNSName"]) != domain:
+            # The name that the next page begins with is there exactly when there is one.
+            following = answer.get("NextDNSName")
+            if following is None or read_name(following) != domain:
                 return found
-            cursor = {"DNSName": answer["NextDNSName"], "HostedZoneId": answer["NextHostedZoneId"]}
+            cursor = {"DNSName": following, "HostedZoneId": answer["NextHostedZoneId"]}
 
+    @_readable
     async def zone(self, zone_id: str) -> HostedZone:
         """Return a hosted zone with its name servers."""
         answer = await self._ask("get_hosted_zone", Id=zone_id)
         return _read_zone(answer["HostedZone"], answer.get("DelegationSet", {}).get("NameServers", ()))
 
+    @_readable
     async def create_zone(self, domain: str, reference: str, comment: str) -> tuple[HostedZone, str]:
         """Create a public hosted zone; returns it and the ID of the change. Raises ReferenceUsed."""
         answer = await self._ask(
@@ -80,16 +103,19 @@ class Account:
         zone = _read_zone(answer["HostedZone"], answer["DelegationSet"]["NameServers"])
         return zone, bare_id(answer["ChangeInfo"]["Id"])
 
+    @_readable
     async def delete_zone(self, zone_id: str) -> str:
         """Delete an empty hosted zone; returns the ID of the change. Raises NotThere, InTheWay."""
         answer = await self._ask("delete_hosted_zone", Id=zone_id)
         return bare_id(answer["ChangeInfo"]["Id"])
 
+    @_readable
     async def is_pending(self, change_id: str) -> bool:
         """Say whether a change is on its way still. Raises NotThere."""
         answer = await self._ask("get_change", Id=change_id)
         return bool(answer["ChangeInfo"]["Status"] != "INSYNC")
 
+    @_readable
     async def records(self, zone_id: str) -> Observed:
         """Return every record set of a hosted zone."""
         found: dict[RecordKey, tuple[Record, ...]] = {}
@@ -102,7 +128,7 @@ class Account:
                 **cursor,
             )
             for each in answer["ResourceRecordSets"]:
-                record = _read_record(each)
+                record = read_record(each)
                 found[record.key] = (*found.get(record.key, ()), record)
             if not answer["IsTruncated"]:
                 return found
@@ -111,12 +137,14 @@ class Account:
                 raise Unavailable("Route 53 does not get on with its list of record sets; it is asked again.")
             cursor = following
 
+    @_readable
     async def change(self, zone_id: str, changes: Iterable[Change]) -> str:
         """Submit one batch; returns the ID of the change. Raises BatchRejected when nothing of it was done."""
         batch = {"Comment": "dns-api", "Changes": [each.dump() for each in changes]}
         answer = await self._ask("change_resource_record_sets", HostedZoneId=zone_id, ChangeBatch=batch)
         return bare_id(answer["ChangeInfo"]["Id"])
 
+    @_readable
     async def tags(self, zone_id: str) -> dict[str, str]:
         """Return the tags of a hosted zone."""
         answer = await self._ask("list_tags_for_resource", ResourceType="hostedzone", ResourceId=zone_id)
@@ -160,13 +188,6 @@ def _read_zone(answer: HostedZoneTypeDef, name_servers: Iterable[str] = ()) -> H
         caller_reference=answer.get("CallerReference", ""),
         name_servers=tuple(sorted(read_name(name) for name in name_servers)),
     )
-
-
-def _read_record(wire: Mapping[str, Any]) -> Record:
-    try:
-        return read_record(wire)
-    except (KeyError, ValueError):
-        raise Unavailable("Route 53 lists a record set that cannot be read; the hosted zone is left alone.") from None
 
 
 def _next_page(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
