@@ -113,7 +113,7 @@ async def test_what_is_served_outlives_its_provider(fragile: Product) -> None:
         await stage.delete(RECORD_SETS, API.name)
         await stage.until_gone(RECORD_SETS, API.name)
         assert stage.rcode("api", "AAAA") == "NXDOMAIN"
-        (provider,) = [each for each in manifests() if each["kind"] == "Provider"]
+        provider = next(each for each in manifests() if each["metadata"]["name"] == PROVIDER["name"])
         await client.apply(PROVIDERS, dict(provider), manager="test", force=True)
         await stage.publish(claim("www", "A", "192.0.2.2"))
         stage.assert_answered([claim("www", "A", "192.0.2.2")])

@@ -61,8 +61,8 @@ ALONE = [
 
 
 def _hosted_provider() -> dict[str, Any]:
-    (provider,) = [each for each in manifests() if each["kind"] == "Provider"]
-    return dict(provider)
+    named = [each for each in manifests() if (each["kind"], each["metadata"]["name"]) == ("Provider", PROVIDER["name"])]
+    return dict(named[0])
 
 
 async def _set_ready(stage: Stage, ready: bool) -> None:
