@@ -9,7 +9,14 @@ import pytest
 
 from ownership.backends.protocol import LegacyDiscovery
 from ownership.entry import Entry, claim
-from ownership.error import AmbiguousError, BackendError, FormatError, UnavailableError
+from ownership.error import (
+    AmbiguousError,
+    BackendError,
+    ConflictError,
+    FormatError,
+    OwnershipError,
+    UnavailableError,
+)
 from ownership.legacy import LegacyMarker, markers_of, migrate, plan_migration, plan_restoration, read_markers, restore
 from ownership.marker import UnclearMarker
 from ownership.member import Member, MemberType
@@ -273,3 +280,47 @@ def test_discovery_is_restored_before_the_compact_state_goes() -> None:
     backend.broken = False
     assert run(restore(backend, PROD)).left == ""
     assert backend.catalogue == {name for name, _ in OURS}
+
+
+def test_markers_stay_when_the_snapshot_loses_their_claims_again() -> None:
+    """Another replica withdraws them at some await."""
+    kept, turns, ended = 0, 0, False
+    while not ended:
+        zone = marked_zone()
+        work = migrate(FakeBackend(zone), PROD, all_markers(zone))
+        ended = run_until(work, turns)
+        run(Publisher(FakeBackend(zone), PROD).publish([]))
+        if not ended:
+            try:
+                done = run(work)
+            except OwnershipError:
+                assert told(zone) == OURS
+            else:
+                if "lost claims" in done.left:
+                    kept += 1
+                    assert stored(zone) == {*OURS, UNCLEAR, *FOREIGN}
+        work.close()
+        turns += 1
+    assert kept
+
+
+def test_the_snapshot_stays_when_somebody_deletes_a_marker_again() -> None:
+    name, value = min(OURS)
+    noticed, turns, ended = 0, 0, False
+    while not ended:
+        zone = migrated_zone()
+        work = restore(FakeBackend(zone), PROD)
+        ended = run_until(work, turns)
+        whole = len(stored(zone) & OURS) == len(OURS)
+        zone.texts[name].discard(value.encode())
+        if not ended:
+            try:
+                run(work)
+            except ConflictError:
+                noticed += whole
+                assert told(zone) == OURS
+            except OwnershipError:
+                pass
+        work.close()
+        turns += 1
+    assert noticed
