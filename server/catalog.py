@@ -132,7 +132,7 @@ class Catalog:
         def is_elsewhere(name: WireName, qtype: int) -> bool:
             found = self.find(name)
             if qtype == rdtype.DS and found == name and len(name) > 1:
-                found = self.find(name[name[0] + 1 :])  # the parent side answers (RFC 4035 section 3.1.4.1)
+                found = self.find(name[name[0] + 1 :]) or found  # the parent side answers (RFC 4035 section 3.1.4.1)
             return found != apex
 
         return is_elsewhere
