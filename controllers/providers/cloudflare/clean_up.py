@@ -22,7 +22,8 @@ from controllers.providers.cloudflare.desired import Item
 from controllers.providers.cloudflare.failure import CloudflareError, NotFoundError
 from controllers.providers.cloudflare.intent import Intents, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory
-from controllers.providers.cloudflare.payload import DeletionPolicy, ZoneAdoption
+from controllers.providers.cloudflare.ownership_desk import desk_of
+from controllers.providers.cloudflare.payload import DeletionPolicy, Parameters, ZoneAdoption
 from controllers.providers.cloudflare.payload_rule import parse_payload
 from controllers.providers.cloudflare.record import is_id
 from controllers.providers.cloudflare.record_step import RecordWork, recorded_ids
@@ -73,6 +74,8 @@ class CleanUp:
     announcer: Announcer
     note: Note
     now: float
+    parameters: Parameters | None = None
+    """Those of the class, where it can be followed."""
 
     async def run(
         self, items: Sequence[Item], statuses: Sequence[ZoneUnitStatus], status: ZoneUnitStatus
@@ -113,8 +116,9 @@ class CleanUp:
         fact = await self._zone(account, zone_id)
         if fact is None:
             return True
+        desk = desk_of(account.client, fact, self.parameters)
         work = RecordWork(
-            account.client, self.view.key, fact, self.memory, self.patience, self.announcer, self.note, self.now
+            account.client, self.view.key, fact, self.memory, self.patience, self.announcer, self.note, self.now, desk
         )
         records = await work.run(leaving, statuses, step.intents)
         step.results, step.intents = records.results, records.intents

@@ -133,6 +133,16 @@ class CloudflareClient:
         )
         return RecordListing(parse_records(found), at)
 
+    async def texts_at(self, zone_id: str, name: str) -> RecordListing:
+        """Return the TXT records of a name."""
+        found, at = await self._pages(
+            lambda page: self._sdk.dns.records.with_raw_response.list(
+                zone_id=zone_id, name={"exact": name}, type="TXT", page=page, per_page=self._per_page
+            )
+        )
+        records = parse_records(found)
+        return RecordListing(tuple(each for each in records if (each.name, each.type) == (name, "TXT")), at)
+
     async def batch(self, zone_id: str, change: Change) -> tuple[CloudflareRecord, ...]:
         """Apply a change as a whole; returns the records that it has posted, in their order. Raises BadAnswerError."""
         body: dict[str, Any] = {}

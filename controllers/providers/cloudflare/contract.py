@@ -48,6 +48,15 @@ _SAME_TAG: Final = (
     " && one.substring(one.indexOf(':')) == other.substring(other.indexOf(':'))"
 )
 
+_OWNERSHIP: Final = "has(self.spec.parameters) && has(self.spec.parameters.ownership)"
+ZONE_CLASS_RULES: Final = (
+    Rule(
+        rule=f"!({_OWNERSHIP} && has(self.spec.parameters.ownership.mode) && self.spec.parameters.ownership.mode == 'Snapshot')"
+        " || has(self.spec.parameters.ownership.ownerID)",
+        message="spec.parameters.ownership.ownerID: a name, with mode: Snapshot",
+    ),
+)
+
 RECORD_SET_RULES: Final = (
     Rule(rule=f"!{_AUTO} || !has(self.spec.ttl)", message="spec.ttl: nothing beside options.ttl: Auto"),
     Rule(
@@ -82,7 +91,8 @@ def provider_manifest() -> dict[str, Any]:
         storage=True,
         identity=Identity(resource=IdentityResource(group=GROUP, kind="CloudflareIdentity")),
         zone_class=ZoneClassContract(
-            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Cloudflare ZoneClass."))
+            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Cloudflare ZoneClass.")),
+            validation_rules=ZONE_CLASS_RULES,
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(

@@ -59,6 +59,8 @@ class ItemPlan:
     gone: bool = False
     adopted: bool = False
     sure: bool = True
+    foreign: tuple[str, ...] = ()
+    """Identifiers of the records of its name and type that are not ours, where they are what stands in the way."""
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -89,7 +91,8 @@ def plan_item(item: Item, known: Known, found: Observation, grace: timedelta) ->
             f"{item.source.type} {item.name} has {len(foreign)} record(s) at Cloudflare that no RecordSet manages; "
             "adopt them by spec.adoption.recordIDs, or remove them.",
         )
-        return ItemPlan(item, tuple(each.id for each in owned), verdict=verdict, sure=sure)
+        others = tuple(each.id for each in foreign)
+        return ItemPlan(item, tuple(each.id for each in owned), verdict=verdict, sure=sure, foreign=others)
     change, posted = _difference(item.desired, owned)
     return ItemPlan(item, tuple(each.id for each in owned), change, posted, sure=sure)
 

@@ -23,6 +23,7 @@ from controllers.providers.cloudflare.failure import CloudflareError
 from controllers.providers.cloudflare.intent import Intents
 from controllers.providers.cloudflare.memory import Refusal, ZoneMemory
 from controllers.providers.cloudflare.observation import Observation
+from controllers.providers.cloudflare.ownership_desk import OwnershipDesk
 from controllers.providers.cloudflare.plan import ItemPlan, Known, plan_item, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.record import is_id
 from controllers.providers.cloudflare.schedule import schedule
@@ -62,6 +63,7 @@ class RecordWork:
     announcer: Announcer
     note: Note
     now: float
+    desk: OwnershipDesk | None = None
 
     async def run(self, items: Sequence[Item], entries: Sequence[ZoneUnitStatus], intents: Intents) -> RecordStep:
         """Look at some items, which are all of the zone or all that are to be deleted. Raises KubeError from `note`."""
@@ -74,15 +76,29 @@ class RecordWork:
                 verdict = refused(error.reason, f"{error.message}.")
             return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error)
         found = Observation(listing.records, listing.at)
-        grace = timedelta(seconds=self.patience.grace_s)
-        plans = [
-            plan_item(item, Known(recorded_ids(known.get(item.key)), intents.records.get(item.key)), found, grace)
-            for item in items
-        ]
-        plans = [_within(plan, self.fact.batch_limit) for plan in refuse_blocked(refuse_shadowed(plans), found)]
+        plans = await self._planned(items, known, intents, found)
         submission = Submission(self.client, self.fact.id, listing.at, intents, self.note)
         await self._submit(plans, submission)
         return self._concluded(plans, known, submission)
+
+    async def _planned(
+        self,
+        items: Sequence[Item],
+        known: dict[ObjectKey, UnitRecordSetStatus],
+        intents: Intents,
+        found: Observation,
+    ) -> list[ItemPlan]:
+        grace = timedelta(seconds=self.patience.grace_s)
+
+        def plan(item: Item, more: tuple[str, ...] = ()) -> ItemPlan:
+            ids = (*recorded_ids(known.get(item.key)), *more)
+            return plan_item(item, Known(ids, intents.records.get(item.key)), found, grace)
+
+        plans = [plan(item) for item in items]
+        if self.desk is not None:
+            plans = await self.desk.judge(plans, found, lambda before, more: plan(before.item, more))
+        plans = [_within(each, self.fact.batch_limit) for each in refuse_blocked(refuse_shadowed(plans), found)]
+        return await self.desk.publish(plans) if self.desk is not None else plans
 
     async def _submit(self, plans: Iterable[ItemPlan], submission: Submission) -> None:
         fresh, alone = [], []
@@ -129,6 +145,8 @@ class RecordWork:
             due.append(self.patience.confirm_s)
         if any(not plan.sure for plan in plans):
             due.append(self.patience.grace_s)
+        if self.desk is not None and self.desk.failure is not None:
+            due.append(self.patience.refusal_s)
         return min(due, default=None)
 
 

@@ -28,6 +28,7 @@ from controllers.providers.cloudflare.failure import CloudflareError, TokenRefus
 from controllers.providers.cloudflare.identity import is_ready
 from controllers.providers.cloudflare.intent import Intents, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory, inputs_of
+from controllers.providers.cloudflare.ownership_desk import desk_of
 from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.record_step import GONE, RecordStep, RecordWork, recorded_ids
 from controllers.providers.cloudflare.view import CloudflareInformers, CloudflareView, gather, identity_key
@@ -141,6 +142,7 @@ class ZoneUnitReconciler:
             self._announcer,
             note,
             self._context.now(),
+            desk_of(account.client, zone.fact, parameters),
         )
         step = await work.run([item for part in items for item in part], self._statuses(view), zone.intents)
         await self._report(view, items, replace(told, ledger_state=step.intents.dump()), step)
@@ -154,14 +156,15 @@ class ZoneUnitReconciler:
             return None
         rule = judge_class_of(view, main, self._config.binding, self._rule)
         status = self._reporter.status_of(main)
-        policy = rule.parameters.zone_deletion_policy if rule.parameters is not None else last_policy(status)
+        parameters = rule.parameters
+        policy = parameters.zone_deletion_policy if parameters is not None else last_policy(status)
         items = memory.items.items_of(view.parts)
 
         async def note(noted: Intents) -> None:
             await self._reporter.note(main, noted.dump())
 
         clean_up = CleanUp(
-            view, main, policy, memory, self._config.patience, self._announcer, note, self._context.now()
+            view, main, policy, memory, self._config.patience, self._announcer, note, self._context.now(), parameters
         )
         step = await clean_up.run([item for part in items for item in part], self._statuses(view), status)
         if step.done:

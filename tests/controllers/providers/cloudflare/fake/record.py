@@ -165,9 +165,14 @@ def _identity(record: Record) -> tuple[Any, ...]:
 def octets(content: str) -> bytes:
     """What a TXT content says, quoted or not."""
     strings = _QUOTED.findall(content)
-    if content.startswith('"') and strings:
-        content = "".join(re.sub(r"\\(.)", r"\1", each) for each in strings)
-    return content.encode()
+    if not content.startswith('"') or not strings:
+        return content.encode()
+    pieces = re.split(r"\\(\d{3}|.)", "".join(strings))
+    said = (
+        bytes((int(piece),)) if number % 2 and len(piece) == 3 else piece.encode()
+        for number, piece in enumerate(pieces)
+    )
+    return b"".join(said)
 
 
 def shown(record: Record, form: TextForm) -> Record:

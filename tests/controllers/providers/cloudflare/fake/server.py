@@ -164,7 +164,12 @@ class FakeCloudflare:
         return {"result": self._typed(self.state.delete_zone(token, request.match_info["zone"]), ZoneDeleteResponse)}
 
     def _records(self, request: web.Request, token: Token, body: Any) -> dict[str, Any]:
-        found = self.state.list_records(token, request.match_info["zone"])
+        name, kind = request.query.get("name.exact"), request.query.get("type")
+        found = [
+            each
+            for each in self.state.list_records(token, request.match_info["zone"])
+            if name in (None, each["name"]) and kind in (None, each["type"])
+        ]
         return self._page(request, found, List[RecordResponse])  # noqa: UP006
 
     def _batch(self, request: web.Request, token: Token, body: Any) -> dict[str, Any]:
