@@ -186,7 +186,8 @@ def _judge_clean(notes: _Notes, sighting: Sighting) -> tuple[_Notes, Word]:
     servers = frozenset(word.server for word in sighting.words)
     since = notes.clean_since
     if since is None or not servers <= notes.servers:
-        notes, since = _Notes(sighting.ended, servers, notes.ttl_s), sighting.ended
+        since = max(sighting.began, sighting.ended)  # a clock that was put back must not make one look out to be two
+        notes = _Notes(since, servers, notes.ttl_s)
     count = len(sighting.words)
     if sighting.began >= since + notes.wait:
         message = f"None of {count} servers gives the address, in two looks {_seconds(notes.wait)} s apart or more."

@@ -17,12 +17,15 @@ from controllers.api.provider import (
     ProviderVersion,
     RecordSetContract,
     RecordSetSchemas,
+    RecordWithdrawalContract,
+    RecordWithdrawalSchemas,
     ZoneClassContract,
     ZoneClassSchemas,
     ZoneContract,
     ZoneSchemas,
 )
 from controllers.api.schema import structural_schema
+from controllers.ledger.withdrawal import Evidence
 from controllers.providers.hosted.binding import PROVIDER_NAME, PROVIDER_VERSION
 from controllers.providers.hosted.parameters import Parameters
 from zonemodel.model import Model
@@ -62,6 +65,9 @@ def provider_manifest() -> dict[str, Any]:
                 adoption=_nothing("Hosted records are made by the provider, so there is nothing to take over."),
                 status_provider_data=_nothing("Nothing is to be told of a hosted record set beyond its conditions."),
             ),
+        ),
+        record_withdrawal=RecordWithdrawalContract(
+            schemas=RecordWithdrawalSchemas(status_provider_data=_schema(Evidence, "Evidence of a withdrawal."))
         ),
     )
     spec = ProviderSpec(display=Display(name="Hosted", description=_ABOUT), versions=(version,))

@@ -13,10 +13,15 @@ from controllers.core.providercontract.conversion.desk import ConversionDesk, Co
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.controllers import LedgerControllers, sides
 from controllers.ledger.surroundings import Surroundings
+from controllers.probe.address import DNS_PORT
+from controllers.probe.desk import ProbeDesk
+from controllers.probe.exchange import NetworkExchange
+from controllers.probe.prober import Prober
+from controllers.probe.round import Server
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import judge_parameters
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest
-from controllers.providers.hosted.live_server import ServerSlice, live_servers
+from controllers.providers.hosted.live_server import ServerSlice, live_endpoints
 from controllers.providers.hosted.view import DOMAIN_INDEX, HostedInformers
 from controllers.providers.hosted.zone_unit import ZoneUnitReconciler
 from controllers.runtime.controller import Controller
@@ -25,7 +30,7 @@ from kube.store import Change
 
 
 class HostedProvider:
-    """Both controllers of the provider; `controllers` and `conversions` are what the manager runs while it leads.
+    """The controllers of the provider; `controllers` and `conversions` are what the manager runs while it leads.
 
     `converter` asks the conversion webhook of our Provider, if it has one.
     """
@@ -41,7 +46,9 @@ class HostedProvider:
         self._shared = surroundings.informers
         self._informers = informers
         self._config = config
-        self._live: tuple[str, ...] = ()
+        self._live: tuple[Server, ...] = ()
+        prober = Prober(NetworkExchange(), DNS_PORT, surroundings.wall_clock)
+        self._desk = ProbeDesk("hosted", prober.probe, self._look_at, surroundings.clock)
         self._ledger = LedgerControllers(
             "hosted",
             surroundings,
@@ -62,7 +69,7 @@ class HostedProvider:
 
     @property
     def controllers(self) -> Sequence[Controller[Any]]:
-        return self._ledger.controllers
+        return *self._ledger.controllers, self._desk.controller
 
     @property
     def conversions(self) -> ConversionDesk:
@@ -81,13 +88,16 @@ class HostedProvider:
 
     def zones_for_endpoint_slice(self, change: Change[ServerSlice]) -> Iterator[ObjectKey]:
         """Every zone, when the set of live servers has changed."""
-        live = live_servers(each for _, each in self._informers.endpoint_slices.items())
+        live = live_endpoints(each for _, each in self._informers.endpoint_slices.items())
         if live != self._live:
             self._live = live
             yield from self._ledger.all_zones()
 
+    def _look_at(self, zone: ObjectKey) -> None:
+        self._ledger.zone_units.enqueue(zone)
+
     def _make_units(self, context: LedgerContext) -> ZoneUnitReconciler:
-        self._units = ZoneUnitReconciler(context, self._informers, self._config.patience)
+        self._units = ZoneUnitReconciler(context, self._informers, self._config.patience, self._desk)
         return self._units
 
     def _claimants(self, domain: str | None) -> Iterator[ObjectKey]:

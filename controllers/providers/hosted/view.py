@@ -18,9 +18,16 @@ from controllers.ledger.context import LedgerContext
 from controllers.ledger.echo import Echo
 from controllers.ledger.surroundings import LedgerInformers
 from controllers.ledger.view import LedgerView, class_of, gather_ledger, in_storage
+from controllers.probe.round import Server
 from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest, PageObject, parse_hosted_object
-from controllers.providers.hosted.live_server import SERVICE_LABEL, ServerSlice, live_servers, parse_server_slice
+from controllers.providers.hosted.live_server import (
+    SERVICE_LABEL,
+    ServerSlice,
+    live_endpoints,
+    live_servers,
+    parse_server_slice,
+)
 from kube.client import Client
 from kube.informer import Informer
 from kube.object import ObjectKey
@@ -80,12 +87,13 @@ class Rival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneView(LedgerView):
-    """One zone and everything around it. `rivals` are the other ledgers for its domain."""
+    """One zone and everything around it. `rivals` are the other ledgers for its domain, `endpoints` the live servers' sockets."""
 
     manifest: Manifest | None
     pages: Mapping[str, PageObject]
     live: tuple[str, ...]
     rivals: tuple[Rival, ...]
+    endpoints: tuple[Server, ...] = ()
 
 
 def gather(context: LedgerContext, informers: HostedInformers, objects: Echo[HostedObject], key: ObjectKey) -> ZoneView:
@@ -101,6 +109,7 @@ def gather(context: LedgerContext, informers: HostedInformers, objects: Echo[Hos
         manifest=_manifest_of(informers, objects, key),
         pages={each.meta.name: each for each in found if isinstance(each, PageObject)},
         live=live_servers(each for _, each in informers.endpoint_slices.items()),
+        endpoints=live_endpoints(each for _, each in informers.endpoint_slices.items()),
         rivals=tuple(_rivals(context, informers, objects, ledger.parts[0])) if ledger.parts else (),
     )
 

@@ -7,6 +7,7 @@ reported deleted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from controllers.api.group import HOSTED_ZONES, ZONE_UNITS
@@ -15,6 +16,7 @@ from controllers.ledger.context import LedgerContext
 from controllers.ledger.echo import Echo
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import Hold
+from controllers.probe.desk import ProbeDesk
 from controllers.providers.hosted.binding import Patience
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.hosted_object import HostedObject
@@ -24,6 +26,7 @@ from controllers.providers.hosted.publication import Publication, Publisher
 from controllers.providers.hosted.service_level import measure
 from controllers.providers.hosted.standing import Course, Standing, judge_zone
 from controllers.providers.hosted.view import HostedInformers, ZoneView, gather
+from controllers.providers.hosted.withdrawal import Published, WithdrawalWatch
 from controllers.providers.hosted.writer import HostedWriter
 from controllers.providers.hosted.zone_state import ZoneState
 from controllers.runtime.controller import Requeue
@@ -38,7 +41,7 @@ LOOK_AGAIN_S: Final = 5.0
 class ZoneUnitReconciler:
     """Reconciles one zone by the key of its Zone, over all parts of its ledger."""
 
-    def __init__(self, context: LedgerContext, informers: HostedInformers, patience: Patience) -> None:
+    def __init__(self, context: LedgerContext, informers: HostedInformers, patience: Patience, desk: ProbeDesk) -> None:
         self._context = context
         self._informers = informers
         self._patience = patience
@@ -49,6 +52,7 @@ class ZoneUnitReconciler:
         limits_s = {Hold.PENDING: patience.pending_s, Hold.OUTAGE: patience.outage_s}
         self._reporter = Reporter(context, limits_s, _hosted_zone)
         self._states: dict[ObjectKey, ZoneState] = {}
+        self._withdrawals = WithdrawalWatch(desk)
 
     def forget_object(self, key: ObjectKey) -> None:
         """Note that a HostedZone has gone."""
@@ -65,6 +69,7 @@ class ZoneUnitReconciler:
         match standing.course:
             case Course.LEAVE:
                 self._states.pop(key, None)
+                self._withdrawals.forget(view)
                 self._reporter.forget_zone(key)
                 return None
             case Course.WAIT:
@@ -91,6 +96,11 @@ class ZoneUnitReconciler:
         if not report_after_s:
             results = judge_publication(items, publication, history, level, standing)
             zone = judge_zone_result(view.key, publication, history, level, standing)
+            published = Published(standing.head, history, level)
+            before = self._reporter.status_of(main).withdrawals
+            now_time = self._context.surroundings.wall_clock()
+            withdrawals = self._withdrawals.observe(view, main, published, before, now_time)
+            zone = replace(zone, withdrawals=withdrawals)
             await self._reporter.report(view.key, view.parts, zone, items, results)
         page_due_s = await self._publisher.collect(
             view, publication.manifest, state, level.reached, now, self._patience.page_s
@@ -122,6 +132,7 @@ class ZoneUnitReconciler:
         if view.manifest is not None or view.pages:
             return Requeue(LOOK_AGAIN_S)
         self._states.pop(view.key, None)
+        self._withdrawals.forget(view)
         await self._reporter.let_go(view.key, view.parts)
         return None
 

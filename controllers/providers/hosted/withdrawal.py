@@ -1,0 +1,118 @@
+"""Proofs that hosted zones no longer give an address: the snapshot that every live server reports, and one query to each of them.
+
+Owns who is asked about which zone. A server that is behind with the snapshot has not answered, whatever it says: it is not known which
+zone it speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from controllers.api.record_withdrawal_item import ClassBinding, UnitWithdrawal, UnitWithdrawalStatus
+from controllers.api.zone_unit import ZoneUnit
+from controllers.ledger.sighting import sight, subject_of
+from controllers.ledger.withdrawal import ServerWord, Sighting, observe_all
+from controllers.probe.desk import Probed, ProbeDesk
+from controllers.probe.prober import Plan
+from controllers.providers.hosted.history import History
+from controllers.providers.hosted.parameters import Head
+from controllers.providers.hosted.published_address import PublishedZone
+from controllers.providers.hosted.service_level import ServiceLevel
+from controllers.providers.hosted.view import ZoneView
+from zonemodel.name import Fqdn
+from zonemodel.record import RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What is published of a zone, and how far the live servers have got with it; `head` is None while none is known."""
+
+    head: Head | None
+    history: History
+    level: ServiceLevel
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    zone_class: ClassBinding | None
+    claims: frozenset[str]
+
+
+class WithdrawalWatch:
+    """Observes the withdrawals of hosted zones; `desk` asks the name servers."""
+
+    def __init__(self, desk: ProbeDesk) -> None:
+        self._desk = desk
+
+    def observe(
+        self,
+        view: ZoneView,
+        main: ZoneUnit,
+        published: Published,
+        before: Iterable[UnitWithdrawalStatus],
+        now: datetime,
+    ) -> tuple[UnitWithdrawalStatus, ...]:
+        """Return the results for all withdrawals of a zone."""
+        items = [item for item in main.spec.withdrawals if item.allowed]
+        if not items:
+            self._desk.forget(view.key)
+            return observe_all(main.spec.withdrawals, before, _class_binding(view), {}, now)
+        domain = Fqdn(main.spec.zone.domain_name)
+        stamp = _Stamp(_class_binding(view), frozenset(item.claim_uid for item in items))
+        plan = Plan(domain, tuple(dict.fromkeys(map(subject_of, items))), servers=view.endpoints, stamp=stamp)
+        probed = self._desk.ask(view.key, plan) if view.endpoints else None
+        sightings = {}
+        if probed is not None and _is_of(probed, plan, stamp):
+            found = ((item, sight(item, probed.round)) for item in items)
+            zone = _zone_of(domain, published)
+            sightings = {
+                item.claim_uid: _with_snapshot(item, sighting, zone, published)
+                for item, sighting in found
+                if sighting is not None
+            }
+        return observe_all(main.spec.withdrawals, before, _class_binding(view), sightings, now)
+
+    def forget(self, view: ZoneView) -> None:
+        """Drop a zone: it is not asked about any more."""
+        self._desk.forget(view.key)
+
+
+def _is_of(probed: Probed, plan: Plan, stamp: _Stamp) -> bool:
+    """A round under another class, or with other servers, proves nothing under this one."""
+    made = probed.plan.stamp
+    return isinstance(made, _Stamp) and made.zone_class == stamp.zone_class and probed.plan.asks_the_same_servers(plan)
+
+
+def _zone_of(domain: Fqdn, published: Published) -> PublishedZone | None:
+    """Return the snapshot, None when its content is not known."""
+    lines, head = published.history.lines, published.head
+    if lines is None or head is None or not published.history.digest:
+        return None
+    return PublishedZone.of(domain, lines, head.name_servers)
+
+
+def _with_snapshot(
+    item: UnitWithdrawal, sighting: Sighting, zone: PublishedZone | None, published: Published
+) -> Sighting:
+    """Return what was seen with what the snapshot says beside it."""
+    ttl_s = zone.ttl_of(item.name, RecordType(item.type.value), item.address) if zone is not None else None
+    words = tuple(_words(sighting.words, ttl_s, published.level, known=zone is not None))
+    return Sighting(words, sighting.began, sighting.ended, published.history.serial)
+
+
+def _words(words: Iterable[ServerWord], ttl_s: int | None, level: ServiceLevel, *, known: bool) -> Iterator[ServerWord]:
+    behind = frozenset(level.behind)
+    for word in words:
+        if ttl_s is not None:
+            yield ServerWord(word.server, word.rcode, word.answered, gave=True, ttl_s=max(ttl_s, word.ttl_s or 0))
+        elif not word.gave and (not known or word.server.partition(" ")[0] in behind):
+            yield ServerWord(word.server, "BEHIND", answered=False)
+        else:
+            yield word
+
+
+def _class_binding(view: ZoneView) -> ClassBinding | None:
+    meta = view.zone_class.meta if view.zone_class is not None else None
+    return ClassBinding(uid=meta.uid, generation=meta.generation) if meta is not None else None
