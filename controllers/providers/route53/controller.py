@@ -17,6 +17,7 @@ from controllers.providers.route53.binding import Route53Config
 from controllers.providers.route53.class_rule import TermsRule
 from controllers.providers.route53.identity import ACCEPTED_TYPE, READY, Route53Identity, current
 from controllers.providers.route53.identity_controller import IdentityReconciler
+from controllers.providers.route53.operation import Means
 from controllers.providers.route53.session import Sessions
 from controllers.providers.route53.throttle import Throttles
 from controllers.providers.route53.zone_unit import ZoneUnitReconciler
@@ -44,8 +45,8 @@ class Route53Provider:
     ) -> None:
         self._shared = surroundings.informers
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="route53")
-        self._sessions = Sessions(config.endpoint_url, surroundings.wall_clock)
-        self._throttles = Throttles(config.requests_per_s, surroundings.clock)
+        sessions = Sessions(config.endpoint_url, surroundings.wall_clock)
+        self._means = Means(sessions, Throttles(config.requests_per_s, surroundings.clock), self._threads)
         self._config = config
         self._rule = TermsRule(identities.get)
         self._ledger = LedgerControllers(
@@ -57,7 +58,7 @@ class Route53Provider:
             converter=converter,
             workers=UNIT_WORKERS,
         )
-        checks = IdentityReconciler(surroundings, identities, config, self._sessions, self._threads)
+        checks = IdentityReconciler(surroundings, identities, config, sessions, self._threads)
         self.identities: Controller[ObjectKey] = Controller(
             "route53-identity", checks.reconcile, workers=IDENTITY_WORKERS
         )
@@ -91,7 +92,7 @@ class Route53Provider:
         yield change.key
 
     def _zone_units(self, context: LedgerContext) -> ZoneUnitReconciler:
-        return ZoneUnitReconciler(context, self._rule, self._config, self._sessions, self._throttles, self._threads)
+        return ZoneUnitReconciler(context, self._rule, self._means, self._config.patience)
 
 
 def _meaning(identity: Route53Identity) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controllers.api.zone_unit import ZoneUnitStatus
+from controllers.providers.route53.class_rule import Terms
 from controllers.providers.route53.submission import Quarantine
 from controllers.providers.route53.want import WantCache
 
@@ -20,7 +21,10 @@ Token = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Memory:
-    """One zone's memory; `due` is the moment from which on a look is called for even though nothing is new."""
+    """One zone's memory; `due` is the moment from which on a look is called for even though nothing is new.
+
+    `terms` are those that the class had last, for deletions that outlive it.
+    """
 
     quarantine: Quarantine
     wants: WantCache = field(default_factory=WantCache)
@@ -28,6 +32,7 @@ class Memory:
     statuses: tuple[ZoneUnitStatus, ...] = ()
     due: float = 0.0
     failures: int = 0
+    terms: Terms | None = None
 
     def is_current(self, token: Token, statuses: tuple[ZoneUnitStatus, ...], now: float) -> bool:
         """Say whether the last look still holds: nothing is new, nobody changed what was written, and it is not due."""

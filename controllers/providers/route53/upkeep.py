@@ -16,7 +16,7 @@ from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.ledger.result import ItemResult, faulty
 from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.change import Change
-from controllers.providers.route53.client import Account, HostedZone
+from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import Failure, NotThere, Unavailable
 from controllers.providers.route53.plan import Decision, Step, plan
 from controllers.providers.route53.state import Mark, Notes
@@ -68,16 +68,16 @@ class RecordKeeper:
         self._report = report
 
     async def bring_up(
-        self, zone: HostedZone, wants: Sequence[Want], marks: Mapping[ObjectKey, Mark], notes: Notes
+        self, zone_id: str, wants: Sequence[Want], marks: Mapping[ObjectKey, Mark], notes: Notes
     ) -> Upkeep:
         """Bring the record sets to what the ledger says, one batch further at least."""
         pending = tuple([each for each in notes.record_changes if await self._is_pending(each)])
         notes = replace(notes, record_changes=pending)
         if pending:
             return Upkeep({want.key: self._meanwhile(want, marks.get(want.key), pending) for want in wants}, notes)
-        observed = await self._account.records(zone.id)
+        observed = await self._account.records(zone_id)
         self._announce_arrivals(marks)
-        decisions = plan(zone.id, wants, marks, observed)
+        decisions = plan(zone_id, wants, marks, observed)
         self._announce_decisions(decisions, marks)
         results = {key: _settled(decision) for key, decision in decisions.items()}
         queue = self._queue_up(decisions, results)
@@ -85,7 +85,7 @@ class RecordKeeper:
             return Upkeep(results, notes)
         if any(_is_new_intent(decisions[change.item]) for change in queue.changes):
             await self._report(results | _intents(queue, decisions), notes)
-        submission = await submit(self._account, zone.id, queue)
+        submission = await submit(self._account, zone_id, queue)
         self._quarantine.take_in(queue.changes, submission)
         results |= self._outcomes(queue, decisions, submission)
         notes = replace(notes, record_changes=submission.change_ids)

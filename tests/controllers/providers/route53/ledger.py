@@ -25,6 +25,7 @@ from controllers.providers.route53.binding import Patience, Route53Config
 from controllers.providers.route53.class_rule import TermsRule
 from controllers.providers.route53.contract import provider_manifest
 from controllers.providers.route53.identity import Route53Identity, parse_identity
+from controllers.providers.route53.operation import Means
 from controllers.providers.route53.session import Sessions
 from controllers.providers.route53.state import read_mark
 from controllers.providers.route53.throttle import Throttle, Throttles
@@ -119,11 +120,8 @@ class LoneLedger:
         binding = Route53Config().binding
         context = LedgerContext(surroundings, binding, cast("StoredClasses", _Stored()))
         identities: Callable[[ObjectKey], Route53Identity | None] = lambda _: self._identity  # noqa: E731
-        config = Route53Config(endpoint_url=self._aws.url, patience=PATIENCE)
-        sessions = Sessions(self._aws.url, self.wall_clock)
-        self._reconciler = ZoneUnitReconciler(
-            context, TermsRule(identities), config, sessions, _Unthrottled(), self._threads
-        )
+        means = Means(Sessions(self._aws.url, self.wall_clock), _Unthrottled(), self._threads)
+        self._reconciler = ZoneUnitReconciler(context, TermsRule(identities), means, PATIENCE)
 
     def clock(self) -> float:
         return time.monotonic() + self._ahead_s

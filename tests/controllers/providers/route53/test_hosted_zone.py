@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.providers.route53.identity import ROUTE53_IDENTITIES
 from tests.controllers.providers.route53.fake.fault import Fault, Trouble
 from tests.controllers.providers.route53.fake.server import FakeAws
 from tests.controllers.providers.route53.fake.zone import HostedZone
@@ -224,3 +225,26 @@ async def test_an_identity_that_is_not_there_holds_everything_up(world: World) -
     await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderIdentityNotReady")
     await world.apply(identity())
     await world.programmed(RECORD_SETS, "www")
+
+
+@pytest.mark.parametrize("policy", ["Delete", "Retain"])
+async def test_a_zone_that_goes_together_with_its_class_and_identity_is_cleaned_up(world: World, policy: str) -> None:
+    await world.set_up(a("www"), parameters={"zoneDeletionPolicy": policy})
+    made = world.zone
+    for ref, name in ((ZONE_CLASSES, "class"), (ROUTE53_IDENTITIES, "identity"), (ZONES, "zone"), (RECORD_SETS, "www")):
+        await world.delete(ref, name)
+    await world.gone(RECORD_SETS, "www")
+    await world.gone(ZONES, "zone")
+    assert world.records(made) == {}
+    assert world.zones == ([] if policy == "Delete" else [made])
+
+
+async def test_nobody_knows_a_policy_after_a_restart_without_the_class(world: World) -> None:
+    await world.set_up(parameters={"zoneDeletionPolicy": "Delete"})
+    await world.stop_manager()
+    await world.delete(ZONE_CLASSES, "class")
+    await world.delete(ZONES, "zone")
+    await world.start_manager()
+    await world.gone(ZONES, "zone")
+    await world.event("zone", "ExternalResourceRetained")
+    assert len(world.zones) == 1

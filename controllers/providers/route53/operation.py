@@ -1,0 +1,159 @@
+"""Asking Route 53 on behalf of one zone: its hosted zone, its record sets, and in the end their deletion.
+
+Owns the order of the two, and what a failure is told as and for how long. Never decides whether Route 53 is to be asked.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict, refused
+from controllers.ledger.context import LedgerContext
+from controllers.ledger.reporter import Reporter
+from controllers.ledger.result import ZoneResult
+from controllers.providers.route53.announcer import Announcer
+from controllers.providers.route53.binding import Patience
+from controllers.providers.route53.class_rule import Terms
+from controllers.providers.route53.client import Account
+from controllers.providers.route53.failure import Failure, Unavailable
+from controllers.providers.route53.hosted_zone import Finding, ZoneKeeper
+from controllers.providers.route53.identity import Route53Identity
+from controllers.providers.route53.look import (
+    NO_HOSTED_ZONE,
+    UNACCEPTED,
+    Look,
+    Outcome,
+    item_acceptance,
+    zone_result,
+)
+from controllers.providers.route53.memory import Memory
+from controllers.providers.route53.session import Chain, Sessions
+from controllers.providers.route53.state import Notes
+from controllers.providers.route53.throttle import Throttles
+from controllers.providers.route53.upkeep import RecordKeeper, Results, Upkeep, in_rows, unobserved
+from kube.backoff import Backoff
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What AWS is asked with."""
+
+    sessions: Sessions
+    throttles: Throttles
+    threads: Executor
+
+    def account(self, identity: Route53Identity) -> Account:
+        """Return the account of an identity."""
+        chain = Chain(identity.key, identity.spec)
+        return Account(chain, self.sessions, self.throttles.of(identity.spec.account_id), self.threads)
+
+
+class Operator:
+    """Asks Route 53 about zones. Failures become outcomes; KubeError is raised."""
+
+    def __init__(self, context: LedgerContext, reporter: Reporter, means: Means, patience: Patience) -> None:
+        self._context = context
+        self._reporter = reporter
+        self._means = means
+        self._patience = patience
+        self._retry: Final = Backoff(patience.retry_s, 2 * patience.retry_s, patience.retry_limit_s)
+
+    async def bring_up(self, look: Look, terms: Terms, memory: Memory) -> Outcome:
+        """Bring hosted zone and record sets to what the ledger says, one step further at least."""
+        account, announcer = self._means.account(terms.identity), self._announcer(look)
+        try:
+            finding = await self._zone_keeper(look, account, announcer).bring_up(terms.parameters, look.notes)
+            if finding.zone is None:
+                memory.failures = 0
+                return self._without_zone(look, finding)
+
+            async def report(results: Results, notes: Notes) -> None:
+                await self.report(look, zone_result(finding, notes), results)
+
+            keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report)
+            upkeep = await keeper.bring_up(finding.zone.id, look.all_wants, look.marks, finding.notes)
+        except Failure as failure:
+            return self._failed(look, failure, memory)
+        return Outcome(zone_result(finding, upkeep.notes), upkeep.results, self._holds_s(upkeep, memory))
+
+    async def delete_records(
+        self, look: Look, zone_id: str, terms: Terms, accepted: Verdict, memory: Memory
+    ) -> Outcome:
+        """Delete the record sets that are to go, and nothing else, by the terms that the class had last."""
+        account, announcer = self._means.account(terms.identity), self._announcer(look)
+        others = unobserved(look.all_wants, look.marks, UNACCEPTED, item_acceptance(accepted), look.standing)
+
+        async def report(results: Results, notes: Notes) -> None:
+            raise AssertionError("a deletion has no intent to note")
+
+        keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report)
+        try:
+            upkeep = await keeper.bring_up(zone_id, look.leaving, look.marks, look.notes)
+        except Failure as failure:
+            outcome = self._failed(look, failure, memory)
+            return Outcome(ZoneResult(accepted, UNACCEPTED), others | outcome.items, outcome.holds_s)
+        zone = ZoneResult(accepted, UNACCEPTED, ledger_state=upkeep.notes.dump())
+        return Outcome(zone, others | upkeep.results, self._holds_s(upkeep, memory))
+
+    async def take_down(self, look: Look, terms: Terms, memory: Memory) -> Outcome | None:
+        """Delete the hosted zone if the policy says so; None when nothing is left to be done."""
+        keeper = self._zone_keeper(look, self._means.account(terms.identity), self._announcer(look))
+        try:
+            finding = await keeper.take_down(terms.parameters.zone_deletion_policy, look.notes)
+        except Failure as failure:
+            return self._failed(look, failure, memory)
+        return None if finding.gone else self._without_zone(look, finding)
+
+    async def report(self, look: Look, zone: ZoneResult, results: Results) -> None:
+        """Write results to the ledger."""
+        await self._reporter.report(look.view.key, look.view.parts, zone, look.wants, in_rows(look.wants, results))
+
+    def _without_zone(self, look: Look, finding: Finding) -> Outcome:
+        accepted, programmed = finding.accepted, finding.programmed
+        standing = look.standing if accepted is ACCEPTED else {}
+        items = unobserved(look.all_wants, look.marks, NO_HOSTED_ZONE, item_acceptance(accepted), standing)
+        pending = programmed is not None and programmed.reason is Reason.PROVIDER_CHANGE_PENDING
+        holds_s = self._patience.change_s if pending else self._patience.refusal_s
+        return Outcome(zone_result(finding, finding.notes), items, holds_s)
+
+    def _failed(self, look: Look, failure: Failure, memory: Memory) -> Outcome:
+        _log.warning(
+            "route 53 could not be asked",
+            zone=str(look.view.key),
+            kind=type(failure).__name__,
+            reason=failure.reason.value,
+        )
+        verdict = refused(failure.reason, failure.message)
+        items = unobserved(look.all_wants, look.marks, verdict, standing=look.standing)
+        return Outcome(ZoneResult(ACCEPTED, verdict), items, self._retry_s(failure, memory))
+
+    def _holds_s(self, upkeep: Upkeep, memory: Memory) -> float:
+        if upkeep.failure is not None:
+            return self._retry_s(upkeep.failure, memory)
+        memory.failures = 0
+        if upkeep.notes.record_changes:
+            return self._patience.change_s
+        due_s = memory.quarantine.due_s()
+        return self._patience.observe_s if due_s is None else min(due_s, self._patience.observe_s)
+
+    def _retry_s(self, failure: Failure, memory: Memory) -> float:
+        wait_s = self._retry.delay_s(memory.failures)
+        memory.failures += 1
+        least_s = failure.retry_after_s or 0.0 if isinstance(failure, Unavailable) else 0.0
+        return max(wait_s, least_s)
+
+    def _zone_keeper(self, look: Look, account: Account, announcer: Announcer) -> ZoneKeeper:
+        async def save(notes: Notes) -> None:
+            await self._reporter.note(look.main, notes.dump())
+
+        return ZoneKeeper(account, look.main.spec.zone, announcer, save)
+
+    def _announcer(self, look: Look) -> Announcer:
+        return Announcer(self._context.recorder, look.main.spec.zone)
