@@ -1,4 +1,7 @@
-"""`python -m bench [NAME…]`: run benchmarks, print figures as they come, write them to docs/benchmarks.md, exit with 1 when one misses its bar."""
+"""`python -m bench [NAME…]`: run benchmarks, print figures as they come, write them to docs/benchmarks.md.
+
+It ends with 1 when a figure misses its bar.
+"""
 
 from __future__ import annotations
 
