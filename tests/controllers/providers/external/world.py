@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from controllers.api.group import PROVIDERS, RECONCILE_REQUEST, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.api.record_withdrawal import ADDRESS_LABEL, RECORD_WITHDRAWALS, address_label
@@ -47,14 +47,16 @@ class World:
         self._stack = AsyncExitStack()
         self._requests = 0
 
-    async def __aenter__(self) -> World:
+    async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self.api)
         self.client = await self._stack.enter_async_context(Client(Access(self.api.url), field_manager="test"))
         await install(self.client)
         with suppress(AlreadyExists):
             await self.client.create(PROVIDERS, provider_manifest())
         provider = EnabledProvider(self._attach)
-        manager = Manager(self.client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,)))
+        client = Client(Access(await self.manager_url()), field_manager="dns-api")
+        await self._stack.enter_async_context(client)
+        manager = Manager(client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,)))
         for hook in manager.admission.hooks():
             ref = hook.resource
             self.api.register_admission(
@@ -67,6 +69,10 @@ class World:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
+
+    async def manager_url(self) -> str:
+        """Where the manager finds the API."""
+        return self.api.url
 
     def _attach(self, surroundings: Surroundings) -> AttachedProvider:
         own = Surroundings(surroundings.client, surroundings.informers, surroundings.recorder, lambda: self.now)
