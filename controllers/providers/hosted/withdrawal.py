@@ -6,7 +6,7 @@ zone it speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +21,7 @@ from controllers.providers.hosted.parameters import Head
 from controllers.providers.hosted.published_address import PublishedZone
 from controllers.providers.hosted.service_level import ServiceLevel
 from controllers.providers.hosted.view import ZoneView
+from kube.object import ObjectKey
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
 
@@ -36,8 +37,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
+    """A round is for a class, for claims, and for those of them that the servers have got free of: a change asks for a round at once."""
+
     zone_class: ClassBinding | None
     claims: frozenset[str]
+    free: frozenset[str]
 
 
 class WithdrawalWatch:
@@ -45,6 +49,7 @@ class WithdrawalWatch:
 
     def __init__(self, desk: ProbeDesk) -> None:
         self._desk = desk
+        self._free: dict[ObjectKey, frozenset[str]] = {}
 
     def observe(
         self,
@@ -57,18 +62,20 @@ class WithdrawalWatch:
         """Return the results for all withdrawals of a zone."""
         items = [item for item in main.spec.withdrawals if item.allowed]
         if not items:
-            self._desk.forget(view.key)
+            self.forget(view)
             return observe_all(main.spec.withdrawals, before, _class_binding(view), {}, now)
         domain = Fqdn(main.spec.zone.domain_name)
-        stamp = _Stamp(_class_binding(view), frozenset(item.claim_uid for item in items))
+        zone = _zone_of(domain, published)
+        ttls_s = {item.claim_uid: _ttl_of(item, zone) for item in items}
+        free = self._free[view.key] = self._freed(view.key, ttls_s, published.level, known=zone is not None)
+        stamp = _Stamp(_class_binding(view), frozenset(ttls_s), free)
         plan = Plan(domain, tuple(dict.fromkeys(map(subject_of, items))), servers=view.endpoints, stamp=stamp)
         probed = self._desk.ask(view.key, plan) if view.endpoints else None
         sightings = {}
         if probed is not None and _is_of(probed, plan, stamp):
             found = ((item, sight(item, probed.round)) for item in items)
-            zone = _zone_of(domain, published)
             sightings = {
-                item.claim_uid: _with_snapshot(item, sighting, zone, published)
+                item.claim_uid: _with_snapshot(sighting, ttls_s[item.claim_uid], published, known=zone is not None)
                 for item, sighting in found
                 if sighting is not None
             }
@@ -77,6 +84,15 @@ class WithdrawalWatch:
     def forget(self, view: ZoneView) -> None:
         """Drop a zone: it is not asked about any more."""
         self._desk.forget(view.key)
+        self._free.pop(view.key, None)
+
+    def _freed(
+        self, zone: ObjectKey, ttls_s: Mapping[str, int | None], level: ServiceLevel, *, known: bool
+    ) -> frozenset[str]:
+        """Return the claims whose address the snapshot does not give, since all servers have had such a snapshot once."""
+        before = self._free.get(zone, frozenset())
+        reached = known and not level.behind
+        return frozenset(uid for uid, ttl_s in ttls_s.items() if ttl_s is None and (reached or uid in before))
 
 
 def _is_of(probed: Probed, plan: Plan, stamp: _Stamp) -> bool:
@@ -93,12 +109,13 @@ def _zone_of(domain: Fqdn, published: Published) -> PublishedZone | None:
     return PublishedZone.of(domain, lines, head.name_servers)
 
 
-def _with_snapshot(
-    item: UnitWithdrawal, sighting: Sighting, zone: PublishedZone | None, published: Published
-) -> Sighting:
+def _ttl_of(item: UnitWithdrawal, zone: PublishedZone | None) -> int | None:
+    return zone.ttl_of(item.name, RecordType(item.type.value), item.address) if zone is not None else None
+
+
+def _with_snapshot(sighting: Sighting, ttl_s: int | None, published: Published, *, known: bool) -> Sighting:
     """Return what was seen with what the snapshot says beside it."""
-    ttl_s = zone.ttl_of(item.name, RecordType(item.type.value), item.address) if zone is not None else None
-    words = tuple(_words(sighting.words, ttl_s, published.level, known=zone is not None))
+    words = tuple(_words(sighting.words, ttl_s, published.level, known=known))
     return Sighting(words, sighting.began, sighting.ended, published.history.serial)
 
 

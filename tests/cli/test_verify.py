@@ -1,0 +1,62 @@
+"""`dns-api verify`: want and got, server by server."""
+
+from __future__ import annotations
+
+from cli.main import COMMANDS
+from tests.cli.command import Cli
+from tests.cli.conftest import Up
+from tests.cli.manifest import manifest, record_set, text
+from tests.controllers.probe.peer import silent_server
+
+
+def address(up: Up) -> str:
+    return f"{up.dns[0]}:{up.dns[1]}"
+
+
+def rows(output: str) -> list[list[str]]:
+    return [line.split() for line in output.splitlines()]
+
+
+def test_servers_that_answer_with_everything_are_well(cli: Cli, up: Up, served_zone: str) -> None:
+    text_spec = {
+        "zoneRef": {"name": "zone"},
+        "provider": {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"},
+        "type": "TXT",
+        "name": "*.note",
+        "ttl": 60,
+        "txt": {"values": ["a b"]},
+    }
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www", "192.0.2.7"), manifest("RecordSet", "note", text_spec)))
+    cli.ok("wait", "rrset/www", "rrset/note")
+    output = cli.ok("verify", "zone", "--server", address(up))
+    lines = rows(output)
+    assert lines[0] == ["SERVER", "NAME", "TYPE", "RESULT", "WANT", "GOT"]
+    assert lines[1] == [address(up), f"*.note.{served_zone}", "TXT", "ok", "a", "b", "a", "b"]
+    assert lines[2] == [address(up), f"www.{served_zone}", "A", "ok", "192.0.2.7", "192.0.2.7"]
+    assert output.splitlines()[-1] == "2 answers of 1 servers: 2 as wanted, 0 not"
+    assert (
+        cli.ok("verify", "zone", "-s", address(up), "--differences") == "2 answers of 1 servers: 2 as wanted, 0 not\n"
+    )
+
+
+def test_a_server_without_an_answer_fails_and_is_told_beside_the_others(cli: Cli, up: Up, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www", "192.0.2.7")))
+    cli.ok("wait", "rrset/www")
+    with silent_server() as silent:
+        result = cli.run("verify", "zone", "-s", address(up), "-s", str(silent), "--timeout", "1", "-d")
+    assert result.code == 1
+    lines = rows(result.stdout)
+    assert lines[1] == [str(silent), f"www.{served_zone}", "A", "no", "answer", "192.0.2.7", "TIMEOUT"]
+    assert result.stdout.splitlines()[-1] == "2 answers of 2 servers: 1 as wanted, 1 not"
+
+
+def test_what_cannot_be_asked_is_told(cli: Cli, up: Up, served_zone: str) -> None:
+    assert "does not exist" in cli.fails("verify", "nothing", "-s", address(up))
+    assert "found 'a b', allowed: an address or a name" in cli.fails("verify", "zone", "-s", "a b", code=2)
+    assert "allowed: an address" in cli.fails("verify", "zone", "--resolver", "dns.example", code=2)
+    complaint = cli.fails("verify", "zone", "--resolver", address(up), "--timeout", "1")
+    assert f"found no server of {served_zone}; name one with --server" in complaint
+
+
+def test_the_commands_are_listed() -> None:
+    assert {"verify", "withdrawal"} <= COMMANDS.keys()
