@@ -33,6 +33,7 @@ from kube.object import ObjectKey, ObjectReference
 from kube.timestamp import time_text
 
 SHORTEST_S: Final = 0.05
+BORNE_FAILURES: Final = 2
 
 
 @dataclass(slots=True)
@@ -95,12 +96,14 @@ class IdentityReconciler:
 
     async def _check(self, key: ObjectKey, identity: Route53Identity, before: _Checked | None) -> _Checked:
         check = await check_identity(Chain(key, identity.spec), self._sessions, self._threads)
-        failures = before.failures if before is not None and before.generation == identity.meta.generation else 0
-        failures = 0 if check.ready else failures + 1
+        former = before if before is not None and before.generation == identity.meta.generation else None
+        failures = 0 if check.ready else (former.failures if former is not None else 0) + 1
         wait_s = self._wait_s(check, failures, self._config.patience)
         moment, due, next_at = self._surroundings.wall_clock(), None, None
         if wait_s is not None:
             due, next_at = self._surroundings.clock() + wait_s, time_text(moment + timedelta(seconds=wait_s))
+        if former is not None and former.check.ready and _may_be_nothing(check, failures):
+            check = former.check
         known = _Checked(identity.meta.generation, check, due, failures, time_text(moment), next_at)
         self._checked[key] = known
         return known
@@ -145,6 +148,11 @@ class IdentityReconciler:
         for each in changed_conditions(old.conditions, status.conditions):
             kind = EventType.NORMAL if each.status is ConditionStatus.TRUE else EventType.WARNING
             self._surroundings.recorder.event(about, kind, each.reason, headline(each))
+
+
+def _may_be_nothing(check: Check, failures: int) -> bool:
+    """Say whether an identity that was ready stays so for now: every zone of it would be told otherwise, and a moment later again."""
+    return check.reason is IdentityReason.PROVIDER_UNAVAILABLE and failures <= BORNE_FAILURES
 
 
 def _refused(identity: Route53Identity, faults: list[IdentityFault], now: str) -> IdentityStatus:

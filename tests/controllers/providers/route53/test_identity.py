@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +12,12 @@ import pytest
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES, IdentitySpec, Role
 from controllers.providers.route53.identity_admission import judge_spec, judge_status
 from controllers.providers.route53.identity_rule import static_faults
-from controllers.providers.route53.session import is_region, session_name
+from controllers.providers.route53.session import Chain, Sessions, is_region, session_name
 from kube.errors import Invalid
 from kube.object import ObjectKey
 from tests.controllers.providers.route53.fake.fault import Trouble
-from tests.controllers.providers.route53.world import ACCOUNT, OTHER_ACCOUNT, World, identity
+from tests.controllers.providers.route53.fake.server import FakeAws
+from tests.controllers.providers.route53.world import ACCOUNT, KEY_ID, OTHER_ACCOUNT, SECRET, World, entering, identity
 
 ROLE = f"arn:aws:iam::{OTHER_ACCOUNT}:role/dns-api-route53"
 HOP = f"arn:aws:iam::{ACCOUNT}:role/hop"
@@ -91,21 +95,43 @@ async def test_troubles_of_sts_are_told_and_pass(world: World, trouble: Trouble,
     await ready(world, "True", "Ready")
 
 
+async def test_a_ready_identity_bears_two_unanswered_checks_and_not_three(tmp_path: Path, aws: FakeAws) -> None:
+    async with entering(tmp_path, aws, start=False) as world:
+        world.config = replace(world.config, patience=replace(world.config.patience, credential_s=0.2))
+        await world.start_manager()
+        await world.apply(identity())
+        await ready(world, "True", "Ready")
+        with aws.faults.lasting(Trouble.UNAVAILABLE, "GetCallerIdentity"):
+            await ready(world, "False", "ProviderUnavailable")
+        assert sum(call.code != "" or call.account == "" for call in aws.calls) >= 3
+        await ready(world, "True", "Ready")
+
+
+def test_sessions_are_kept_and_renewed_before_they_end(aws: FakeAws) -> None:
+    aws.identities.add_user(KEY_ID, SECRET, ACCOUNT)
+    aws.identities.add_role(ROLE)
+    moment = datetime.now(UTC)
+    sessions = Sessions(aws.url, lambda: moment)
+    body = {"accountID": OTHER_ACCOUNT, "region": "eu-central-1", "assumeRoleChain": [{"roleARN": ROLE}]}
+    chain = Chain(ObjectKey("team", "identity"), IdentitySpec.model_validate(body))
+    first = sessions.route53(chain)
+    assert sessions.route53(chain) is first
+    moment += timedelta(minutes=54)
+    assert sessions.route53(chain) is first
+    moment += timedelta(minutes=2)
+    assert sessions.route53(chain) is not first
+    assert len(aws.identities.sessions) == 2
+    assert {name for _, name in aws.identities.sessions} == {
+        session_name(chain.identity, 0, chain.spec.assume_role_chain[0])
+    }
+
+
 async def test_without_a_credential_the_identity_waits_for_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = {name: value for name in ("AWS_ACCESS_KEY_ID",) if (value := _taken(monkeypatch, name))}
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     await world.apply(identity())
     await ready(world, "False", "CredentialUnavailable")
-    for name, value in key.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
     await ready(world, "True", "Ready")
-
-
-def _taken(monkeypatch: pytest.MonkeyPatch, name: str) -> str:
-    import os
-
-    value = os.environ[name]
-    monkeypatch.delenv(name)
-    return value
 
 
 async def test_an_unknown_region_is_not_accepted(world: World) -> None:
