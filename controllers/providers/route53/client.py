@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from controllers.providers.route53.change import Change
-from controllers.providers.route53.failure import Failure, Unavailable, translate
+from controllers.providers.route53.failure import AccessDenied, Failure, Unavailable, translate
 from controllers.providers.route53.name import read_name
 from controllers.providers.route53.record import Observed, Record, RecordKey, bare_id, read_record
 from controllers.providers.route53.session import SDK_ERRORS, Chain, Sessions
@@ -176,8 +176,11 @@ class Account:
         try:
             return getattr(api, operation)(**query)
         except SDK_ERRORS as error:
+            failure = translate(error) or Failure("The AWS SDK failed in a way that is not known.")
+            if isinstance(failure, AccessDenied):
+                self._sessions.forget(self._chain.identity)  # its credential may have been replaced
             # `from None`: the SDK's own text must not get into a log by way of a traceback.
-            raise translate(error) or Failure("The AWS SDK failed in a way that is not known.") from None
+            raise failure from None
 
 
 def _read_zone(answer: HostedZoneTypeDef, name_servers: Iterable[str] = ()) -> HostedZone:

@@ -51,7 +51,7 @@ NAME_TAKEN: Final = refused(
 class Finding:
     """What is so with the hosted zone; `zone` is there exactly when record sets can be looked at and written.
 
-    Without a `programmed` verdict it is as it should be.
+    Without a `programmed` verdict it is as it should be. `gone` when it is not there any more, with all that was in it.
     """
 
     notes: Notes
@@ -92,7 +92,7 @@ class ZoneKeeper:
             if notes.created and adopted is None:
                 return await self._create(parameters, Notes())
             message = f"The AWS account has no hosted zone {zone_id}."
-            return Finding(notes, programmed=refused(Reason.EXTERNAL_RESOURCE_NOT_FOUND, message))
+            return Finding(notes, programmed=refused(Reason.EXTERNAL_RESOURCE_NOT_FOUND, message), gone=True)
         if objection := self._object_to(zone):
             return Finding(notes, programmed=refused(Reason.EXTERNAL_RESOURCE_MISMATCH, objection))
         if known is None:
@@ -106,7 +106,7 @@ class ZoneKeeper:
         return await self._await_change(zone, notes)
 
     async def take_down(self, policy: DeletionPolicy, notes: Notes) -> Finding:
-        """Delete the hosted zone if the policy says so; `gone` in the finding means that nothing is left to be done."""
+        """Delete the hosted zone if the policy says so; the finding is `gone` when nothing is left to be done."""
         if policy is DeletionPolicy.RETAIN:
             if notes.hosted_zone_id is not None:
                 self._announcer.zone_retained(notes.hosted_zone_id, "zoneDeletionPolicy is Retain")
@@ -187,13 +187,14 @@ class ZoneKeeper:
             return False
 
     async def _doomed(self, notes: Notes) -> HostedZone | None:
-        """Return the hosted zone to delete: the noted one, one that was just made, or the one that the Zone names; never by its name."""
+        """Return the hosted zone to delete: the noted one, or one that was just made.
+
+        Never one that has the name, and never one that the Zone names only: it may not have been ours at any time.
+        """
         zone_id = notes.hosted_zone_id
         if zone_id is None and notes.caller_reference is not None:
             zones = await self._account.zones_named(self._spec.domain_name)
             zone_id = next((zone.id for zone in zones if zone.caller_reference == notes.caller_reference), None)
-        if zone_id is None:
-            zone_id = adopted_zone(self._spec.adoption)
         if zone_id is None:
             return None
         try:

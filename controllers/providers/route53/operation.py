@@ -118,7 +118,8 @@ class Operator:
     def _without_zone(self, look: Look, finding: Finding) -> Outcome:
         accepted, programmed = finding.accepted, finding.programmed
         standing = look.standing if accepted is ACCEPTED else {}
-        items = unobserved(look.all_wants, look.marks, NO_HOSTED_ZONE, item_acceptance(accepted), standing)
+        marks = {} if finding.gone else look.marks  # what was in a hosted zone that is gone is gone too
+        items = unobserved(look.all_wants, marks, NO_HOSTED_ZONE, item_acceptance(accepted), standing)
         pending = programmed is not None and programmed.reason is Reason.PROVIDER_CHANGE_PENDING
         holds_s = self._patience.change_s if pending else self._patience.refusal_s
         return Outcome(zone_result(finding, finding.notes), items, holds_s)

@@ -89,10 +89,9 @@ class Sessions:
                 raise _known(error) from None
 
     def forget(self, identity: ObjectKey) -> None:
-        """Drop what is open for an identity that has gone."""
+        """Drop what is open for an identity: it is gone, or has to be opened anew."""
         with self._lock:
             self._opened.pop(identity, None)
-            self._locks.pop(identity, None)
 
     def _lock_of(self, identity: ObjectKey) -> threading.Lock:
         with self._lock:

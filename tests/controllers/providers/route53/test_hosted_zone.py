@@ -215,6 +215,31 @@ async def test_a_hosted_zone_that_somebody_deleted_is_made_again(world: World) -
     await world.programmed(RECORD_SETS, "www")
 
 
+async def test_record_sets_of_an_adopted_zone_that_is_gone_are_gone_too(world: World) -> None:
+    other = somebodys(world.aws)
+    await world.apply(identity(), zone_class(zoneDeletionPolicy="Delete"), zone(adopt=other.id), a("www"))
+    await world.programmed(RECORD_SETS, "www")
+    with world.aws.lock:
+        del world.aws.route53.zones[other.id]
+    await world.request_look("gone")
+    await world.condition(ZONES, "zone", "Programmed", "False", "ExternalResourceNotFound")
+    await world.delete(RECORD_SETS, "www")
+    await world.gone(RECORD_SETS, "www")
+    await world.delete(ZONES, "zone")
+    await world.gone(ZONES, "zone")
+    assert world.zones == []
+
+
+async def test_a_zone_that_was_never_taken_over_is_not_deleted(world: World) -> None:
+    other = somebodys(world.aws)
+    await world.apply(identity(accountID="222222222222"), zone_class(zoneDeletionPolicy="Delete"), zone(adopt=other.id))
+    await world.condition(ZONES, "zone", "Programmed", "False", "ProviderIdentityNotReady")
+    await world.delete(ZONES, "zone")
+    await world.apply(identity())
+    await world.gone(ZONES, "zone")
+    assert world.zones == [other]
+
+
 async def test_an_identity_that_is_not_there_holds_everything_up(world: World) -> None:
     await world.apply(zone_class(), zone(), a("www"))
     await world.condition(ZONE_CLASSES, "class", "Accepted", "Unknown", "IdentityNotResolved")
