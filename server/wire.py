@@ -71,9 +71,13 @@ def rcode_of(reply: bytes) -> int:
     low = reply[3] & 0xF
     if reply[6:12] != _ONE_ADDITIONAL:
         return low
-    question_end = reply.find(0, HEADER_BYTES) + _AFTER_NAME if count(reply, 0) else HEADER_BYTES
-    is_opt = reply[question_end : question_end + 3] == _OPT_START
-    return reply[question_end + _EXTENDED_RCODE_AT] << 4 | low if is_opt else low
+    position = HEADER_BYTES
+    if count(reply, 0):
+        while length := reply[position]:  # a label may hold the octet 0, too
+            position += length + 1
+        position += _AFTER_NAME
+    is_opt = reply[position : position + 3] == _OPT_START
+    return reply[position + _EXTENDED_RCODE_AT] << 4 | low if is_opt else low
 
 
 def read_question(packet: bytes) -> Question:

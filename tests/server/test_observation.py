@@ -20,6 +20,7 @@ from server.observe.dnstap import Dnstap
 from server.observe.exchange import Exchange
 from server.observe.query_log import query_fields
 from server.transport import Transport
+from server.wire import rcode_of
 from tests.server.beside import Beside, beside, config
 from tests.server.certificate import NAME, client_context, write_certificate
 from tests.server.collector import READY, START, STOP, Collector, as_file
@@ -68,6 +69,12 @@ def test_metrics_tell_types_zones_transports_and_durations(tmp_path: Path) -> No
     assert found['dns_api_server_query_duration_seconds_sum{transport="tls"}'] > 0
     assert found["dns_api_server_tcp_opened_total"] == 2
     assert found['dns_api_server_rate_limited_total{action="dropped"}'] == 0
+
+
+def test_an_rcode_is_not_looked_for_within_a_name() -> None:
+    name = b"\x0ba\0bcde\0\0\x29xy\4test\0"
+    assert rcode_of(bytes(3) + b"\5\0\1" + bytes(5) + b"\1" + name + b"\0\1\0\1\0\0\x29\4\xd0\1\0\0\0\0\0") == 0x15
+    assert rcode_of(bytes(3) + b"\5" + bytes(7) + b"\1" + b"\0\0\x29\4\xd0\0\0\0\0\0\0") == 5
 
 
 @pytest.mark.parametrize("tcp", [False, True])
