@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from server.catalog import Catalog
+from server.counters import RCODES
 from server.edns.reply import OptionReplies
 from server.matcher import Matcher
 from server.policy import DECLINED, AnswerPolicy, Declined
@@ -89,7 +90,7 @@ def drive(matcher: Matcher, packet: bytes) -> None:
         hold(matcher, packet, over_tcp)
     reply = matcher.answer(packet, "2001:db8::1", Transport.TLS)
     if isinstance(reply, bytes):
-        rcode_of(reply)
+        assert rcode_of(reply) < RCODES
         matcher.responder.hold_back(packet, "192.0.2.1")
         matcher.responder.trusts(packet, "192.0.2.1")
     with suppress(ValueError):
