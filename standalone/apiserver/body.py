@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import yaml
 
+from standalone.apiserver.alias import object_to_aliases
 from standalone.apiserver.status import bad_request, unsupported_media_type
 from standalone.protobuf import decode
 from standalone.resource import Resource
@@ -30,9 +31,12 @@ def decode_json(content: bytes) -> Any:
 def decode_yaml(content: bytes) -> Any:
     """Raises ApiError 400."""
     try:
-        return yaml.load(content, Loader=yaml.CSafeLoader)
+        objection = object_to_aliases(content)
+        if objection is None:
+            return yaml.load(content, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise bad_request(f"the body of the request is not valid YAML: {error}") from error
+    raise bad_request(f"the body of the request is refused: {objection}")
 
 
 def decode_object(content: bytes, media_type: str, resource: Resource | None) -> dict[str, Any]:
