@@ -13,6 +13,7 @@ from typing import Annotated, Final
 import typer
 import uvloop
 
+from cli.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
 from cli.listen import parse_address
 from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
@@ -63,6 +64,9 @@ def manager_command(
     identity: Identity = None,
     webhook_listen: WebhookListen = None,
     webhook_cert_dir: WebhookCertDir = None,
+    endpoint_recordset_namespace: RecordSetNamespace = None,
+    service_source_enabled: ServiceSource = True,
+    gateway_source_enabled: GatewaySource = False,
     log_level: LogLevelOption = LogLevel.INFO,
     log_format: LogFormatOption = LogFormat.JSON,
 ) -> None:
@@ -73,6 +77,7 @@ def manager_command(
         namespace=namespace,
         providers=providers(namespace),
         webhook=_webhook(webhook_listen, webhook_cert_dir),
+        apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
     )
     try:
         client = connect(kubeconfig, field_manager="dns-api")

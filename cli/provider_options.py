@@ -1,8 +1,8 @@
 """Options that choose and bind providers, made from their registrations: every provider has the same ones.
 
-`dns-api manager` has, for a provider `x`: `--x-controller-enabled`, `--x-controller-name`, `--x-provider-name`, `--x-provider-version` and
-the provider's own settings, each with its environment variable. `dns-api up` has the switch `--x` and the settings. An explicit option wins
-over its environment variable.
+`dns-api manager` has, for a provider `x`: `--x-controller-enabled`, `--x-controller-name`, `--x-provider-name`, `--x-provider-version`,
+`--x-endpoint-conversion-enabled` and the provider's own settings, each with its environment variable. `dns-api up` has the switch
+`--x`, the conversion's and the settings. An explicit option wins over its environment variable.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from controllers.ledger.registration import (
 from controllers.registry import REGISTRATIONS
 
 PARAMETER: Final = "providers"
+CONVERSION: Final = "endpoint_conversion_enabled"
 IN_UP: Final = frozenset({"hosted"})
 """What `dns-api up` runs unless told otherwise: that process has a name server, and no account anywhere."""
 
@@ -73,13 +74,23 @@ def _enable(chosen: Mapping[str, Any], namespace: str) -> tuple[EnabledProvider,
         )
         settings = {one.name: chosen.get(f"{each.name}_{one.name}", one.default) for one in each.settings}
         try:
-            found.append(each.enable(Choice(namespace, binding, settings)))
+            found.append(each.enable(Choice(namespace, binding, settings, _converts(each, chosen))))
         except MissingLibraryError as error:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(1) from error
         except SettingError as error:
             raise typer.BadParameter(str(error), param_hint=_flag(f"{each.name}_{error.setting}")) from error
     return tuple(found)
+
+
+def _converts(registration: Registration, chosen: Mapping[str, Any]) -> bool:
+    return bool(chosen.get(f"{registration.name}_{CONVERSION}", True))
+
+
+def _conversion_options(registration: Registration) -> Iterator[inspect.Parameter]:
+    if registration.endpoint is not None:
+        text = f"Serve the conversion of endpoints for {registration.title}; only while the provider runs."
+        yield _option(f"{registration.name}_{CONVERSION}", True, text)
 
 
 def _manager_options(registration: Registration) -> Iterator[inspect.Parameter]:
@@ -94,6 +105,7 @@ def _manager_options(registration: Registration) -> Iterator[inspect.Parameter]:
         binding.provider_version,
         f"Storage version that the {title} controller is bound to.",
     )
+    yield from _conversion_options(registration)
     yield from (_setting(registration, each) for each in registration.settings)
 
 
@@ -101,6 +113,7 @@ def _up_options(registration: Registration) -> Iterator[inspect.Parameter]:
     name = registration.name
     switch = typer.Option(f"--{name}/--no-{name}", help=f"Run the {registration.title} provider.")
     yield _parameter(f"{name}_controller_enabled", name in IN_UP, switch)
+    yield from _conversion_options(registration)
     yield from (_setting(registration, each) for each in registration.settings if not each.fixed_in_up)
 
 

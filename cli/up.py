@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 import uvloop
 
+from cli.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
 from cli.listen import parse_address
 from cli.logs import LogFormat, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
@@ -47,6 +48,9 @@ def up_command(
         str | None, typer.Option(help="Where the name server's health and metrics listen.", metavar="HOST:PORT")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Seed a small zone, demo.test.")] = False,
+    endpoint_recordset_namespace: RecordSetNamespace = None,
+    service_source_enabled: ServiceSource = True,
+    gateway_source_enabled: GatewaySource = False,
     log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
     """Run API server, manager and name server in one process until Ctrl-C.
@@ -66,6 +70,7 @@ def up_command(
         http=parse_address(http, "--http") if http is not None else None,
         demo=demo,
         providers=providers(SYSTEM_NAMESPACE),
+        apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
     )
     configure_logs(form=LogFormat.TEXT, level=log_level)
     relax_collector()

@@ -27,9 +27,14 @@ from controllers.api.record_set import parse_record_set
 from controllers.api.zone import parse_zone
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import ZoneUnitParser
+from controllers.apps.endpoint.conversion_api import ConversionApi
+from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
+from controllers.apps.registry import AppsConfig, attach_apps
+from controllers.apps.surroundings import AppSurroundings, AttachedApp
 from controllers.core.admission.handler import Admission
 from controllers.core.admission.server import WebhookConfig, WebhookServer
 from controllers.core.controller import Composer
+from controllers.core.grant import judge_granted
 from controllers.core.inputs import CoreInformers
 from controllers.core.withdrawal.informer import WithdrawalInformers
 from controllers.ledger.registration import EnabledProvider
@@ -51,13 +56,15 @@ LEASE_NAME: Final = "dns-api-manager"
 class ManagerConfig:
     """What the manager runs and as whom; `identity` is unique to the process, `namespace` is where the Lease stands.
 
-    Without `webhook` nothing listens: admission is then called in process, or not at all.
+    Without `webhook` nothing listens: admission is then called in process, or not at all. Without `apps` nothing is published of what
+    the cluster runs.
     """
 
     identity: str
     namespace: str = "dns-api-system"
     providers: tuple[EnabledProvider, ...] = ()
     webhook: WebhookConfig | None = None
+    apps: AppsConfig | None = None
 
 
 class Manager:
@@ -83,10 +90,31 @@ class Manager:
         shared.register_indexes()
         surroundings = Surroundings(client, shared, self._recorder)
         self._providers = [provider.attach(surroundings) for provider in config.providers]
-        own_kinds = [kind for provider in config.providers for kind in provider.kinds]
+        self._apps = self._attach_apps(config.apps) if config.apps is not None else []
+        self.conversion_apis = tuple(
+            ConversionApi(each.endpoint) for each in config.providers if each.endpoint is not None
+        )
+        """How the providers of this manager convert endpoints; whoever runs the manager serves them."""
+        own_kinds = [*ENDPOINT_KINDS, *(kind for provider in config.providers for kind in provider.kinds)]
         self.admission = Admission(InformerLookups(client, self._core), own_kinds)
         self.synced = asyncio.Event()
         """Set once every cache is complete."""
+
+    def _attach_apps(self, config: AppsConfig) -> list[AttachedApp]:
+        core, withdrawals = self._core, self._core.withdrawals
+        assert withdrawals is not None, "the manager follows withdrawals"
+        surroundings = AppSurroundings(
+            client=self._client,
+            providers=core.providers,
+            zones=core.zones,
+            record_sets=core.record_sets,
+            namespaces=core.namespaces,
+            withdrawals=withdrawals.claims,
+            withdrawals_of=lambda zone: len(withdrawals.of_zone(zone)),
+            grant=judge_granted,
+            recorder=self._recorder,
+        )
+        return list(attach_apps(config, surroundings))
 
     async def run(self) -> None:
         """Follow the API, answer webhooks, compete for the Lease, and run the controllers while leading.
@@ -95,7 +123,7 @@ class Manager:
         """
         elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
         async with asyncio.TaskGroup() as tasks:
-            for informer in self._informers():
+            for informer in (*self._informers(), *(each for app in self._apps for each in app.optional)):
                 tasks.create_task(informer.run())
             tasks.create_task(self._recorder.run())
             for informer in self._informers():
@@ -124,6 +152,8 @@ class Manager:
                     leading = await stack.enter_async_context(provider.lead())
                     controllers += leading.controllers
                     conversions.append(leading.conversions)
+                for app in self._apps:
+                    controllers += stack.enter_context(app.lead())
                 async with asyncio.TaskGroup() as tasks:
                     for controller in controllers:
                         tasks.create_task(controller.run())
@@ -137,3 +167,5 @@ class Manager:
             yield from (core.withdrawals.claims, core.withdrawals.waivers)
         for provider in self._providers:
             yield from provider.informers
+        for app in self._apps:
+            yield from app.informers

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from controllers.api.crd import custom_resource_definitions, definition_of
+from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
 from controllers.core.admission.installation import webhook_manifests
 from controllers.core.admission.lookup import NoLookups
@@ -24,7 +25,7 @@ def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (relative path, manifest) of every file, definitions before the objects that need them."""
     yield from _installation()
     # A kind without a handler could not be written at all, so those of providers that are off by default are left out.
-    kinds = [kind for each in REGISTRATIONS if each.enabled for kind in each.kinds]
+    kinds = [*ENDPOINT_KINDS, *(kind for each in REGISTRATIONS if each.enabled for kind in each.kinds)]
     for name, manifest in webhook_manifests(Admission(NoLookups(), kinds).hooks()):
         yield f"webhook/{name}", manifest
 
@@ -35,8 +36,9 @@ def manifests() -> list[Mapping[str, Any]]:
 
 
 def definitions() -> Iterator[dict[str, Any]]:
-    """Yield the CustomResourceDefinition of every kind, those of providers too."""
+    """Yield the CustomResourceDefinition of every kind, those of apps and providers too."""
     yield from custom_resource_definitions()
+    yield from (definition_of(own.kind) for own in ENDPOINT_KINDS)
     yield from (definition_of(own.kind) for each in REGISTRATIONS for own in each.kinds)
 
 
@@ -45,6 +47,9 @@ def _installation() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{definition['metadata']['name']}.yaml", definition
     for provider in (each.provider_manifest() for each in REGISTRATIONS):
         yield f"providers/{provider['metadata']['name']}.yaml", provider
+    for conversion in (each.endpoint for each in REGISTRATIONS if each.endpoint is not None):
+        capability = conversion.capability()
+        yield f"capabilities/{capability['metadata']['name']}.yaml", capability
 
 
 def render(manifest: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ class Registry:
     def __init__(self, definitions: Iterable[Definition] = ()) -> None:
         self.generation = 0
         self._definitions: dict[str, Definition] = {each["metadata"]["name"]: each for each in definitions}
+        self._further: list[Resource] = []
         self._resources: dict[Coordinates, Resource] = {}
         self._schemas: dict[Coordinates, StructuralSchema | None] = {}
         self._rebuild()
@@ -57,6 +58,11 @@ class Registry:
             self._schemas[coordinates] = StructuralSchema.parse(schema) if schema is not None else None
         return self._schemas[coordinates]
 
+    def add(self, resource: Resource) -> None:
+        """Serve a resource that neither is built in nor has a definition."""
+        self._further.append(resource)
+        self._rebuild()
+
     def follow(self, event: Event) -> None:
         """Take in a change to a stored definition; other events are ignored."""
         key = event.record.key
@@ -73,7 +79,7 @@ class Registry:
             self._rebuild()
 
     def _rebuild(self) -> None:
-        resources = [*BUILT_IN]
+        resources = [*BUILT_IN, *self._further]
         for name in sorted(self._definitions):
             resources.extend(served_resources(self._definitions[name]))
         before = self._resources

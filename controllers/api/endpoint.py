@@ -38,7 +38,7 @@ RETIREMENT_ANNOTATION: Final = f"{ENDPOINT_GROUP}/retirement"
 LEFT_OUT_ANNOTATION: Final = f"{ENDPOINT_GROUP}/left-out"
 """On an EndpointRecordSet: hostnames that its source did not put in, with reason and message, as JSON."""
 
-HOSTNAMES_LIMIT: Final = 1000
+HOSTNAMES_LIMIT: Final = 500
 TARGETS_LIMIT: Final = 100
 LABEL_LIMIT_CHARS: Final = 63
 """Names of EndpointRecordSets stand in a label of what is made for them, so they are no longer than a label's value."""
@@ -61,6 +61,7 @@ class EndpointReason(StrEnum):
     RESOLVED = "Resolved"
     HOSTNAMES_NOT_RESOLVED = "HostnamesNotResolved"
     INVALID_HOSTNAME = "InvalidHostname"
+    TOO_MANY_HOSTNAMES = "TooManyHostnames"
     ROUTE_NOT_ACCEPTED = "RouteNotAccepted"
     ZONE_NOT_FOUND = "ZoneNotFound"
     ZONE_DELETING = "ZoneDeleting"
@@ -153,12 +154,12 @@ class EndpointRecordSetStatus(Model):
     observed_generation: Annotated[int | None, Field(ge=0, description="Generation that the conditions speak of.")] = (
         None
     )
-    hostname_count: Annotated[int | None, Field(ge=0, description="How many hostnames are resolved.")] = None
+    hostname_count: Annotated[int | None, Field(ge=0, description="How many hostnames the spec has.")] = None
     hostnames: Annotated[
         tuple[HostnameStatus, ...],
         Field(
             description="Each hostname, those that were left out too.",
-            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["hostname"]},
+            json_schema_extra=_ATOMIC,
         ),
     ] = ()
     conditions: Conditions = ()

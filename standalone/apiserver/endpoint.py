@@ -11,6 +11,7 @@ import hmac
 import structlog
 from aiohttp import web
 
+from standalone.apiserver.answered import Answered
 from standalone.apiserver.api import Api
 from standalone.apiserver.documents import Documents
 from standalone.apiserver.path import ResourcePath, parse_path
@@ -40,10 +41,10 @@ SUBRESOURCES = frozenset({"status"})
 class Endpoint:
     """Answers every request of one API; with a token only those that carry it, without one only those that name loopback."""
 
-    def __init__(self, api: Api, token: str | None = None) -> None:
+    def __init__(self, api: Api, token: str | None = None, answered: Answered | None = None) -> None:
         self._registry = api.registry
         self._documents = Documents(api.registry)
-        self._verbs = Verbs(api)
+        self._verbs = Verbs(api, answered)
         api.store.listen(self._verbs.follow)
         self._authorization = None if token is None else f"Bearer {token}".encode()
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
@@ -18,6 +19,9 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
 from standalone.apiserver.admission import Admission, Handler, Registration, operations
+from standalone.apiserver.answered import VERBS as ANSWERED_VERBS
+from standalone.apiserver.answered import Answered
+from standalone.apiserver.answered import Handler as AnswerHandler
 from standalone.apiserver.api import Api
 from standalone.apiserver.bootstrap import ensure_namespaces
 from standalone.apiserver.cleanup.collector import Collector
@@ -28,6 +32,7 @@ from standalone.apiserver.endpoint import LIMIT_BODY_BYTES, Endpoint
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.security import Security, security_for
 from standalone.registry import Registry
+from standalone.resource import Resource
 from standalone.store.limits import DEFAULT_LIMITS, Limits
 from standalone.store.store import Store
 
@@ -47,6 +52,8 @@ class ApiServer:
         self._port = port
         self._limits = limits
         self._admission = Admission()
+        self._answered = Answered()
+        self._registry: Registry | None = None
         self._security = Security()
         self._store: Store | None = None
         self._endpoint: Endpoint | None = None
@@ -58,12 +65,13 @@ class ApiServer:
         store = self._store = await Store.open(self._data_dir, self._limits)
         try:
             definitions = [record.object() for record in store.records(*CUSTOM_RESOURCE_DEFINITION.storage_key)]
-            api = Api(store, Registry(definitions), self._admission)
+            self._registry = Registry(definitions)
+            api = Api(store, self._registry, self._admission)
             store.listen(api.registry.follow)
             await ensure_namespaces(api)
             self._start_cleaning(api)
             self._security = security_for(self._host, self._data_dir)
-            self._endpoint = Endpoint(api, self._security.token)
+            self._endpoint = Endpoint(api, self._security.token, self._answered)
             await self._listen(self._endpoint)
         except BaseException:
             await self.stop()
@@ -125,6 +133,29 @@ class ApiServer:
         `wanted` are CREATE, UPDATE, DELETE or `*`; `name` stands in the message of a denial.
         """
         self._admission.register(group, version, plural, subresource, Registration(name, operations(wanted), handler))
+
+    def register_answered(
+        self, group: str, version: str, plural: str, kind: str, schema: Mapping[str, Any], handler: AnswerHandler
+    ) -> None:
+        """Serve a cluster-scoped resource whose objects `handler` answers when they are created; none is stored.
+
+        `schema` is its `openAPIV3Schema`. Only while the server runs.
+        """
+        if self._registry is None:
+            raise RuntimeError("the API server does not run yet")
+        resource = Resource(
+            group=group,
+            version=version,
+            plural=plural,
+            singular=kind.lower(),
+            kind=kind,
+            list_kind=f"{kind}List",
+            namespaced=False,
+            schema=schema,
+            verbs=ANSWERED_VERBS,
+        )
+        self._answered.register(resource, handler)
+        self._registry.add(resource)
 
     def _start_cleaning(self, api: Api) -> None:
         for cleaner in (Collector(api), NamespaceCleaner(api), DefinitionCleaner(api), EventExpiry(api)):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 
 from standalone.apiserver import create, delete, patch, read, update, watch
+from standalone.apiserver.answered import Answered
 from standalone.apiserver.api import Api
 from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.duplicate import duplicate_fields
@@ -53,8 +54,9 @@ Verb = Callable[[Exchange], Awaitable[web.StreamResponse]]
 class Verbs:
     """The verbs of one API. `close` ends its open watches."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, answered: Answered | None = None) -> None:
         self._api = api
+        self._answered = answered or Answered()
         self._watches: set[watch.Watch] = set()
         self._of_object: dict[str, tuple[str, Verb]] = {
             "GET": ("get", self._get),
@@ -137,6 +139,8 @@ class Verbs:
         obj, options = await _object(exchange), await _write_options(exchange)
         if is_review(exchange.target):
             outcome = answer(self._api, exchange.target, obj, options)
+        elif self._answered.has(exchange.target.resource):
+            outcome = self._answered.answer(self._api, exchange.target, obj, options)
         else:
             outcome = await create.create(self._api, exchange.target, obj, options, ADMIN)
         return respond_outcome(exchange.target.resource, outcome, exchange.form)

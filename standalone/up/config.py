@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from controllers.apps.registry import AppsConfig
 from controllers.ledger.registration import EnabledProvider
 
 SYSTEM_NAMESPACE: Final = "dns-api-system"
@@ -25,6 +26,7 @@ class UpConfig:
     http: tuple[str, int] | None = None
     demo: bool = False
     providers: tuple[EnabledProvider, ...] = ()
+    apps: AppsConfig = field(default_factory=AppsConfig)
 
     @property
     def kubeconfig(self) -> Path:

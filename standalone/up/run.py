@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from controllers.apps.endpoint.conversion_api import ConversionApi
 from controllers.manager import Manager, ManagerConfig
 from kube.client import Client
 from kube.config import connect
@@ -73,7 +74,8 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
 async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer, config: UpConfig) -> None:
     """Run the manager and let its admission judge every write from the moment its caches are complete."""
     # The data directory's lock keeps other processes out, so the name may stay: after a crash the Lease is ours at once.
-    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, config.providers))
+    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, config.providers, apps=config.apps))
+    serve_conversions(api, manager.conversion_apis)
     for hook in manager.admission.hooks():
         ref = hook.resource
         api.register_admission(
@@ -81,6 +83,13 @@ async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer, 
         )
     await stack.enter_async_context(_in_background(manager.run()))
     await manager.synced.wait()
+
+
+def serve_conversions(api: ApiServer, conversions: Iterable[ConversionApi]) -> None:
+    """Answer questions to the conversion APIs in this process, as an API server would have the manager's webhook server do."""
+    for each in conversions:
+        ref = each.conversion.resource
+        api.register_answered(ref.group, ref.version, ref.plural, ref.kind, each.schema(), each.answer)
 
 
 async def _start_name_server(stack: AsyncExitStack, client: Client, config: UpConfig) -> NameServer:

@@ -28,7 +28,7 @@ def _prepare(writing: Writing) -> None:
     if isinstance(ports, list):
         spec["ports"] = [_port(port) if isinstance(port, dict) else port for port in ports]
     obj["spec"] = spec
-    obj["status"] = (writing.old or {}).get("status") or obj.get("status") or {"loadBalancer": {}}
+    obj["status"] = {"loadBalancer": {}, **(obj.get("status") or {})}
 
 
 def _port(port: JsonObject) -> JsonObject:

@@ -1,0 +1,5 @@
+"""The endpoint app: EndpointRecordSet → conversion by the provider's API → RecordSets.
+
+`choice` finds the zone of a hostname, `ask` has endpoints converted, `plan` decides (pure), `act` writes, `controller` runs it all,
+`aggregation` is the conversion API of this process.
+"""

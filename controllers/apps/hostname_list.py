@@ -1,0 +1,41 @@
+"""Hostnames as annotations list them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from controllers.api.endpoint import HOSTNAMES_LIMIT, EndpointReason
+from controllers.apps.left_out import LeftOut
+from zonemodel.name import object_to_domain
+
+
+@dataclass(frozen=True, slots=True)
+class Hostnames:
+    """What can be published, sorted and each once, and what cannot."""
+
+    published: tuple[str, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def split_list(text: str) -> Iterator[str]:
+    """Yield the items of a list with commas, without the spaces around them and without empty ones."""
+    yield from (item for each in text.split(",") if (item := each.strip()))
+
+
+def sort_out(found: Iterable[str], left_out: Iterable[LeftOut] = ()) -> Hostnames:
+    """Return the canonical hostnames among those found, as many as one EndpointRecordSet holds; the others are told as left out."""
+    good, bad = [], {each.hostname: each for each in left_out}
+    for hostname in sorted(set(found)):
+        fault = object_to_domain(hostname.removeprefix("*."))
+        if fault is not None:
+            shown = hostname[:253]
+            bad[shown] = LeftOut(
+                hostname=shown, reason=EndpointReason.INVALID_HOSTNAME, message=f"The hostname {fault}."
+            )
+        else:
+            good.append(hostname)
+    for hostname in good[HOSTNAMES_LIMIT:]:
+        message = f"One EndpointRecordSet has at most {HOSTNAMES_LIMIT} hostnames."
+        bad[hostname] = LeftOut(hostname=hostname, reason=EndpointReason.TOO_MANY_HOSTNAMES, message=message)
+    return Hostnames(tuple(good[:HOSTNAMES_LIMIT]), tuple(bad[name] for name in sorted(bad)))

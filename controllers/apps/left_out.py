@@ -1,0 +1,29 @@
+"""Hostnames that a source did not put into its EndpointRecordSet, told there so that its status can say why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+import orjson
+from pydantic import Field
+
+from controllers.api.endpoint import EndpointReason
+from zonemodel.model import Model
+
+LIMIT: Final = 100
+"""More than that are not told: the annotation has to stay small."""
+
+
+class LeftOut(Model):
+    """One hostname and why it was left out."""
+
+    hostname: Annotated[str, Field(description="The hostname as its source has it.")]
+    reason: Annotated[EndpointReason, Field(description="Reason of its condition.")]
+    message: Annotated[str, Field(description="Message of its condition.")]
+
+
+def tell_left_out(found: Iterable[LeftOut]) -> str:
+    """Return the annotation's text: the first of them by name."""
+    some = sorted(found, key=lambda each: each.hostname)[:LIMIT]
+    return orjson.dumps([each.dump() for each in some]).decode()

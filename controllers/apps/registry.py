@@ -1,0 +1,33 @@
+"""Which apps a manager runs, as one value, and attaching them in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from controllers.apps.endpoint import controller as endpoint
+from controllers.apps.service import controller as service
+from controllers.apps.surroundings import AppSurroundings, AttachedApp
+
+
+@dataclass(frozen=True, slots=True)
+class AppsConfig:
+    """`record_set_namespace` is where generated RecordSets go, None for the namespace of their EndpointRecordSet.
+
+    `service` and `gateway` switch these sources; endpoints that are there are published in any case.
+    """
+
+    record_set_namespace: str | None = None
+    service: bool = True
+    gateway: bool = False
+    conversion_timeout_s: float = 5.0
+
+
+def attach_apps(config: AppsConfig, surroundings: AppSurroundings) -> Iterator[AttachedApp]:
+    """Attach every app that is switched on; before any cache runs."""
+    app, informers = endpoint.attach(
+        surroundings, namespace=config.record_set_namespace, timeout_s=config.conversion_timeout_s
+    )
+    yield app
+    if config.service:
+        yield service.attach(surroundings, informers.endpoints)

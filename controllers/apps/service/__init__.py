@@ -1,0 +1,1 @@
+"""The Service source: Services of type LoadBalancer that name hostnames → EndpointRecordSets."""

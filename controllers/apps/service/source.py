@@ -1,0 +1,106 @@
+"""What a Service publishes. Pure: the Service in, hostnames and targets out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final
+
+from controllers.api.endpoint import (
+    ENDPOINT_GROUP,
+    MANAGED_BY_LABEL,
+    RETIREMENT_ANNOTATION,
+    TARGETS_LIMIT,
+    Target,
+    TargetType,
+)
+from controllers.apps.endpoint.plan import digested_name
+from controllers.apps.hostname_list import Hostnames, sort_out, split_list
+from controllers.apps.source import Endpoint
+from kube.object import ObjectKey, ObjectMeta
+from kube.resource import ResourceRef
+
+SERVICES: Final = ResourceRef("", "v1", "services", "Service")
+SERVICE_MANAGER: Final = "dns-api-service"
+HOSTNAMES_ANNOTATION: Final = f"{ENDPOINT_GROUP}/hostnames"
+LEGACY_ANNOTATION: Final = "external-dns.alpha.kubernetes.io/hostname"
+SERVICE_NAMESPACE_LABEL: Final = f"service.{ENDPOINT_GROUP}/service-namespace"
+SERVICE_NAME_LABEL: Final = f"service.{ENDPOINT_GROUP}/service-name"
+LOAD_BALANCER: Final = "LoadBalancer"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The part of a Service that counts here."""
+
+    meta: ObjectMeta
+    balanced: bool
+    ingress: tuple[Target, ...]
+
+    @property
+    def named(self) -> bool:
+        """Whether it names hostnames at all."""
+        return HOSTNAMES_ANNOTATION in self.meta.annotations or LEGACY_ANNOTATION in self.meta.annotations
+
+
+def parse_service(obj: Mapping[str, Any]) -> Service:
+    """Parse API JSON; raises ValueError for an object without a name."""
+    balanced = (obj.get("spec") or {}).get("type") == LOAD_BALANCER
+    ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return Service(ObjectMeta.parse(obj), balanced, tuple(dict.fromkeys(_targets(ingress))) if balanced else ())
+
+
+def endpoint_of(service: Service) -> Endpoint:
+    """Return what a Service publishes; an empty endpoint when it has no address, is going, or is no load balancer."""
+    annotations = service.meta.annotations
+    live = service.balanced and not service.meta.deleting
+    retirement = annotations.get(RETIREMENT_ANNOTATION)
+    return Endpoint(
+        key=endpoint_key(service.meta.key),
+        labels=labels_of(service.meta.key),
+        hostnames=hostnames_of(annotations) if live else Hostnames(()),
+        targets=service.ingress if live else (),
+        annotations={RETIREMENT_ANNOTATION: retirement} if retirement is not None else {},
+    )
+
+
+def endpoint_key(service: ObjectKey) -> ObjectKey:
+    """Return the key of a Service's EndpointRecordSet."""
+    return ObjectKey(service.namespace, digested_name(service.name, ("Service", *service)))
+
+
+def labels_of(service: ObjectKey) -> dict[str, str]:
+    """Return the labels that say whose EndpointRecordSet it is."""
+    return {
+        MANAGED_BY_LABEL: SERVICE_MANAGER,
+        SERVICE_NAMESPACE_LABEL: service.namespace,
+        SERVICE_NAME_LABEL: service.name,
+    }
+
+
+def service_of(labels: Mapping[str, str]) -> ObjectKey | None:
+    """Return the Service that an EndpointRecordSet with these labels was made for, None when it was made by somebody else."""
+    namespace, name = labels.get(SERVICE_NAMESPACE_LABEL), labels.get(SERVICE_NAME_LABEL)
+    if labels.get(MANAGED_BY_LABEL) != SERVICE_MANAGER or not namespace or not name:
+        return None
+    return ObjectKey(namespace, name)
+
+
+def hostnames_of(annotations: Mapping[str, str]) -> Hostnames:
+    """Return the hostnames that annotations list. external-dns takes names in any case and with a last dot, so its list may have them."""
+    own = annotations.get(HOSTNAMES_ANNOTATION)
+    if own is not None:
+        return sort_out(split_list(own))
+    legacy = split_list(annotations.get(LEGACY_ANNOTATION, ""))
+    return sort_out(each.lower().removesuffix(".") for each in legacy)
+
+
+def _targets(ingress: Any) -> Iterator[Target]:
+    """Addresses win over names: a load balancer that tells both can be reached by its addresses."""
+    addresses = [str(ip_address(each["ip"])) for each in ingress if each.get("ip")]
+    names = [each["hostname"].lower().removesuffix(".") for each in ingress if each.get("hostname")]
+    if addresses:
+        yield from (Target(type=TargetType.IP_ADDRESS, value=each) for each in addresses[:TARGETS_LIMIT])
+    else:
+        yield from (Target(type=TargetType.HOSTNAME, value=each) for each in names[:TARGETS_LIMIT])
