@@ -34,7 +34,7 @@ class _Weighing:
                 case yaml.AliasEvent(anchor=anchor):
                     if anchor in {each for each, _ in self._open}:
                         return f"the alias *{anchor} stands within what it stands for"
-                    self._total += self._sizes.get(anchor, 0)  # an unknown one is refused by the parser
+                    self._total += self._sizes.get(anchor or "", 0)  # an unknown one is refused when it is read
                 case yaml.ScalarEvent(anchor=anchor, value=value):
                     self._total += 1 + len(value)
                     self._note(anchor, 1 + len(value))

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
@@ -50,7 +51,7 @@ async def _send_provider(stage: Stage, items: int) -> None:
 
 
 ATTACKS: dict[str, Callable[[Stage], Awaitable[None]]] = {
-    **{f"patterns: {name}": lambda stage, each=each: _send_zone(stage, each) for name, each in PATTERNS.items()},
+    **{f"patterns: {name}": partial(_send_zone, patterns=each) for name, each in PATTERNS.items()},
     "texts of a megabyte": lambda stage: _send_record_set(
         stage, {"txt": {"values": [f"{number:04}" + "x" * 3900 for number in range(300)]}}
     ),
