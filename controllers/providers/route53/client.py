@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -136,6 +137,19 @@ class Account:
             if following == cursor:
                 raise Unavailable("Route 53 does not get on with its list of record sets; it is asked again.")
             cursor = following
+
+    @_readable
+    async def record(self, zone_id: str, key: RecordKey) -> tuple[Record, ...]:
+        """Return the record sets of one name and type, none when there are none; more than one with a routing policy."""
+        answer = await self._ask(
+            "list_resource_record_sets",
+            HostedZoneId=zone_id,
+            StartRecordName=f"{key.name}.",
+            StartRecordType=key.type,
+            MaxItems=PAGE_LIMIT,
+        )
+        records = (read_record(each) for each in answer["ResourceRecordSets"])
+        return tuple(itertools.takewhile(lambda record: record.key == key, records))
 
     @_readable
     async def change(self, zone_id: str, changes: Iterable[Change]) -> str:

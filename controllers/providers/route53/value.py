@@ -55,6 +55,18 @@ def quote(text: str) -> str:
     return '"{}"'.format(text.replace("\\", "\\134").replace('"', '\\"'))
 
 
+def quote_octets(octets: bytes) -> str:
+    """Return the octets of a text as quoted strings of at most 255 octets; what is not printable is written as an octal escape."""
+    chunks = [octets[at : at + MAX_STRING_OCTETS] for at in range(0, len(octets), MAX_STRING_OCTETS)] or [b""]
+    return " ".join(f'"{"".join(map(_quoted_octet, chunk))}"' for chunk in chunks)
+
+
+def _quoted_octet(octet: int) -> str:
+    if octet == ord('"'):
+        return '\\"'
+    return chr(octet) if 0x20 <= octet <= 0x7E and octet != ord("\\") else f"\\{octet:03o}"
+
+
 def _written(record_type: RecordType, bodies: RecordBodies) -> Iterator[str]:
     match record_type:
         case RecordType.A if bodies.a is not None:
