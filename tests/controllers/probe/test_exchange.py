@@ -1,0 +1,140 @@
+"""One question to one server: messages that got lost, that are somebody else's, that are cut, or that know no EDNS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import cast
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+
+from controllers.probe.address import Address
+from controllers.probe.answer import Answer, Outcome, Question, read_answer
+from controllers.probe.exchange import NetworkExchange
+from controllers.probe.pace import Pace
+
+QUESTION = Question("www.shop.test", dns.rdatatype.A)
+Script = Callable[[dns.message.Message, int], list[bytes]]
+
+
+def answer(query: dns.message.Message, *addresses: str, flags: dns.flags.Flag = dns.flags.AA) -> dns.message.Message:
+    reply = dns.message.make_response(query)
+    reply.flags |= flags
+    if addresses:
+        reply.answer.append(dns.rrset.from_text(query.question[0].name, 60, "IN", "A", *addresses))
+    return reply
+
+
+class _Scripted(asyncio.DatagramProtocol):
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.queries: list[dns.message.Message] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        query = dns.message.from_wire(data)
+        self.queries.append(query)
+        for reply in self._script(query, len(self.queries)):
+            self._transport.sendto(reply, addr)
+
+
+@asynccontextmanager
+async def scripted(script: Script) -> AsyncIterator[tuple[Address, _Scripted]]:
+    loop = asyncio.get_running_loop()
+    transport, server = await loop.create_datagram_endpoint(lambda: _Scripted(script), local_addr=("127.0.0.1", 0))
+    host, port = transport.get_extra_info("sockname")[:2]
+    try:
+        yield Address(host, port), server
+    finally:
+        transport.close()
+
+
+async def ask(server: Address, timeout_s: float = 2.0) -> Answer:
+    reply = await NetworkExchange(Pace(1000.0)).ask(server, QUESTION, timeout_s)
+    return read_answer(reply, QUESTION, "shop.test") if isinstance(reply, dns.message.Message) else reply
+
+
+async def test_a_message_that_got_lost_is_sent_once_more() -> None:
+    async with scripted(lambda query, count: [answer(query, "192.0.2.1").to_wire()] if count == 2 else []) as (
+        at,
+        server,
+    ):
+        assert (await ask(at)).values == {"192.0.2.1"}
+    one, other = server.queries
+    assert one.id != other.id
+
+
+async def test_messages_that_do_not_belong_to_the_question_are_passed_over() -> None:
+    def script(query: dns.message.Message, _: int) -> list[bytes]:
+        forged = answer(query, "203.0.113.66")
+        forged.id = query.id ^ 1
+        other = dns.message.make_response(dns.message.make_query("other.test", "A"))
+        other.id = query.id
+        return [
+            b"",
+            b"\x00" * 5,
+            forged.to_wire(),
+            other.to_wire(),
+            query.to_wire(),
+            answer(query, "192.0.2.1").to_wire(),
+        ]
+
+    async with scripted(script) as (at, _):
+        assert (await ask(at)).values == {"192.0.2.1"}
+
+
+async def test_a_server_that_knows_no_edns_is_asked_without_it() -> None:
+    def script(query: dns.message.Message, _: int) -> list[bytes]:
+        if query.edns == -1:
+            return [answer(query, "192.0.2.1").to_wire()]
+        reply = dns.message.Message(query.id)
+        reply.flags |= dns.flags.QR
+        reply.question = query.question
+        reply.set_rcode(dns.rcode.FORMERR)
+        return [reply.to_wire()]
+
+    async with scripted(script) as (at, server):
+        assert (await ask(at)).values == {"192.0.2.1"}
+    assert [query.edns for query in server.queries] == [0, -1]
+
+
+async def test_an_answer_that_is_cut_and_cannot_be_had_over_tcp_is_no_answer() -> None:
+    async with scripted(lambda query, _: [answer(query, flags=dns.flags.AA | dns.flags.TC).to_wire()]) as (at, _):
+        assert (await ask(at, 0.6)).outcome is Outcome.SILENT
+
+
+async def test_servers_that_fail_refuse_or_do_not_speak_for_the_zone_are_told_apart() -> None:
+    expected = {
+        dns.rcode.SERVFAIL: Outcome.FAILED,
+        dns.rcode.REFUSED: Outcome.LAME,
+        dns.rcode.NOTAUTH: Outcome.LAME,
+        dns.rcode.NXDOMAIN: Outcome.NO_NAME,
+        dns.rcode.NOERROR: Outcome.NO_DATA,
+    }
+    for code, outcome in expected.items():
+
+        def script(query: dns.message.Message, _: int, code: dns.rcode.Rcode = code) -> list[bytes]:
+            reply = answer(query)
+            reply.set_rcode(code)
+            return [reply.to_wire()]
+
+        async with scripted(script) as (at, _):
+            assert (await ask(at)).outcome is outcome
+    no_authority = dns.flags.Flag(0)
+    async with scripted(lambda query, _: [answer(query, "192.0.2.1", flags=no_authority).to_wire()]) as (at, _):
+        assert (await ask(at)).outcome is Outcome.LAME
+
+
+async def test_no_server_is_asked_faster_than_its_pace() -> None:
+    loop = asyncio.get_running_loop()
+    pace, one, other = Pace(100.0), Address("192.0.2.1"), Address("192.0.2.2")
+    began = loop.time()
+    await asyncio.gather(*(pace.wait_turn(server) for server in (one, other) for _ in range(21)))
+    assert 0.19 <= loop.time() - began < 1.0
