@@ -32,6 +32,7 @@ class _Entry:
     plan: Plan
     probed: Probed | None = None
     ended_s: float = 0.0
+    took_s: float = 0.0
 
 
 class ProbeDesk:
@@ -67,12 +68,15 @@ class ProbeDesk:
         self._entries.pop(zone, None)
 
     def _due_s(self, entry: _Entry) -> float:
-        """Return in how many seconds the zone is to be probed; a changed plan waits only for as long as keeps rounds apart."""
+        """Return in how many seconds the zone is to be probed; a changed plan waits only for as long as keeps rounds apart.
+
+        A zone that takes longer than its interval rests for as long as it took: nobody's servers are to be asked all the time.
+        """
         if entry.probed is None:
             return 0.0
         since_s = self._clock() - entry.ended_s
         same = entry.probed.plan == entry.plan
-        return (entry.plan.interval_s if same else PAUSE_S) - since_s
+        return (max(entry.plan.interval_s, entry.took_s) if same else PAUSE_S) - since_s
 
     async def _run(self, zone: ObjectKey) -> Requeue | None:
         entry = self._entries.get(zone)
@@ -81,11 +85,12 @@ class ProbeDesk:
         due_s = self._due_s(entry)
         if due_s > 0:
             return Requeue(due_s)
-        plan = entry.plan
+        plan, began_s = entry.plan, self._clock()
         found = await self._probe(plan)
         if self._entries.get(zone) is not entry:
             return None
         entry.probed = Probed(plan, found)
         entry.ended_s = self._clock()
+        entry.took_s = entry.ended_s - began_s
         self._done(zone)
         return Requeue(max(self._due_s(entry), 0.0))
