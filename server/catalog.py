@@ -5,7 +5,7 @@ Owns the one place where a zone's next version takes effect: a query sees the wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import add
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from server.zone.compile import Zone
 from server.zone.table import ZoneTable, withheld_table
 from zonemodel.hosted_zone import Transfer
 from zonemodel.name import WireName
+from zonemodel.rrset import RRset
 
 Watcher = Callable[[WireName, Zone | None, Zone | None], None]
 """Told of an apex, the version that was served and the one that is served now, None for none."""
@@ -112,6 +113,19 @@ class Catalog:
         """Return the zone of a master file where there is a faster way than the ordinary one; may be called on any thread.
 
         Raises UnservableError for content that no zone can have.
+        """
+
+    def gather(
+        self,
+        origin: WireName,
+        made: Iterable[RRset],
+        pages: Iterable[tuple[bytes, ...]],
+        read: Callable[[bytes], RRset],
+    ) -> Zone | None:
+        """Return the zone of a snapshot where there is a faster way than the ordinary one; may be called on any thread.
+
+        It holds the sets `made` and those of the pages' canonical lines, which `read` understands. Raises ValueError as that does, and
+        UnservableError for content that no zone can have.
         """
 
     def prepare(self, zone: Zone) -> None:

@@ -12,7 +12,16 @@ from typing import Final
 
 from kube.object import ObjectKey
 from server.catalog import Catalog
-from server.hosted.content import Content, Head, LineDifference, SetKey, changes_between, line_difference, made_alike
+from server.hosted.content import (
+    Content,
+    Head,
+    LineDifference,
+    SetKey,
+    changes_between,
+    line_difference,
+    made_alike,
+    rrset_of,
+)
 from server.zone.compile import Zone, compile_zone
 from server.zone.judge import UnservableError, judge_changes, judge_zone
 from server.zone.recompile import recompile
@@ -64,7 +73,7 @@ class Serving:
         domain = content.head.domain
         previous = self._by_domain.get(domain)
         try:
-            zone = await _next_zone(previous, content)
+            zone = await self._next_zone(previous, content)
             if len(zone.table.nodes) > _INLINE_LINES and zone.table.patch is None:
                 await asyncio.to_thread(self._catalog.prepare, zone)
         except UnservableError:
@@ -85,19 +94,27 @@ class Serving:
         if domain is not None:
             self._catalog.remove(self._by_domain.pop(domain).zone.index.origin)
 
+    async def _next_zone(self, previous: Served | None, content: Content) -> Zone:
+        """Raises ValueError with the reason why the content is no zone."""
+        if previous is None or not made_alike(previous.content.head, content.head):
+            if sum(len(lines) for lines in content.pages.values()) <= _INLINE_LINES:
+                return _whole(content)
+            return await asyncio.to_thread(self._large, content)
+        if previous.content.digest == content.digest and previous.content.head == content.head:
+            return previous.zone
+        difference = line_difference(previous.content, content)
+        if len(difference) <= _INLINE_LINES:
+            return _patched(previous.zone, content.head, difference)
+        return await asyncio.to_thread(_patched, previous.zone, content.head, difference)
 
-async def _next_zone(previous: Served | None, content: Content) -> Zone:
-    """Raises ValueError with the reason why the content is no zone."""
-    if previous is None or not made_alike(previous.content.head, content.head):
-        if sum(len(lines) for lines in content.pages.values()) <= _INLINE_LINES:
-            return _whole(content)
-        return await asyncio.to_thread(_whole, content)
-    if previous.content.digest == content.digest and previous.content.head == content.head:
-        return previous.zone
-    difference = line_difference(previous.content, content)
-    if len(difference) <= _INLINE_LINES:
-        return _patched(previous.zone, content.head, difference)
-    return await asyncio.to_thread(_patched, previous.zone, content.head, difference)
+    def _large(self, content: Content) -> Zone:
+        """Compile a whole zone, by way of the catalog where that is faster."""
+        domain = content.head.domain
+        made = content.head.rrsets().values()
+        gathered = self._catalog.gather(
+            to_wire(domain), made, content.pages.values(), lambda line: rrset_of(line, domain)
+        )
+        return _whole(content) if gathered is None else gathered
 
 
 def _whole(content: Content) -> Zone:

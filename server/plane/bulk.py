@@ -6,7 +6,7 @@ decided about all other names is decided where it always is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ import dns.exception
 import dns.name
 import dns.rdatatype
 
-from server._native import Bulk
+from server._native import Bulk, BulkDraft
 from server.zone.compile import PLAIN_NODE, Draft, Zone
 from server.zone.dependency import Dependencies
 from server.zone.encode import encode_plain
@@ -40,6 +40,24 @@ def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
     except ZoneFileError:
         return None
     bulk = Bulk.read(path, apex, _read_data)
+    return None if bulk is None else (bulk, _zone(bulk))
+
+
+def gather_bulk(
+    origin: WireName, made: Iterable[RRset], pages: Iterable[tuple[bytes, ...]], read: Callable[[bytes], RRset]
+) -> tuple[Bulk, Zone] | None:
+    """Return the zone of a snapshot: of the sets that are `made`, and those of canonical lines, which `read` understands all.
+
+    None for a zone that has to be compiled in the ordinary way. Raises ValueError as `read` does, and UnservableError for content that no
+    zone can have.
+    """
+    draft = BulkDraft(origin)
+    for rrset in made:
+        draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
+    for lines in pages:
+        for rrset in map(read, draft.add_lines(lines)):
+            draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
+    bulk = draft.finish()
     return None if bulk is None else (bulk, _zone(bulk))
 
 

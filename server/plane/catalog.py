@@ -6,20 +6,22 @@ Owns how compiled zones get there. Never compiles, and never decides what an ans
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from server import rdtype
-from server._native import Content, Tables
+from server._native import Bulk, Content, Tables
 from server.catalog import Catalog
-from server.plane.bulk import read_bulk
+from server.plane.bulk import gather_bulk, read_bulk
 from server.rejection import NOT_OURS, NOT_READY, Rejection
 from server.responder import COMPUTED_TYPES
 from server.zone.compile import Zone
 from server.zone.persistent import Layered, Persistent
 from server.zone.table import COMPUTED, Answer, Node, ZoneTable
 from zonemodel.name import WireName
+from zonemodel.rrset import RRset
 
 if TYPE_CHECKING:
     from server._native import Edit
@@ -74,7 +76,19 @@ class NativeCatalog(Catalog):
         found = read_bulk(path, origin)
         if found is None:
             return None
-        bulk, zone = found
+        return self._complete_bulk(*found)
+
+    def gather(
+        self,
+        origin: WireName,
+        made: Iterable[RRset],
+        pages: Iterable[tuple[bytes, ...]],
+        read: Callable[[bytes], RRset],
+    ) -> Zone | None:
+        found = gather_bulk(origin, made, pages, read)
+        return None if found is None else self._complete_bulk(*found)
+
+    def _complete_bulk(self, bulk: Bulk, zone: Zone) -> Zone:
         self._keep(zone, self.native.complete(bulk, _own_edits(zone.table)))
         return zone
 

@@ -21,8 +21,8 @@ const CHUNK: usize = 1 << 20;
 const PARTS: usize = 64;
 /// The longest entry of a file that is read here.
 const LONGEST_ENTRY: usize = 1 << 24;
-/// Octets of a record in a part beside owner and data: length, hash, length of the owner, type, TTL.
-const HEAD: usize = 4 + 8 + 1 + 2 + 4;
+/// Octets of a record in a part beside owner and data: length, hash, length of the owner, type, TTL, source.
+const HEAD: usize = 4 + 8 + 1 + 2 + 4 + 4;
 /// What a set may take in an answer (`zonemodel.rrset.ANSWER_MAX_OCTETS`), and each record of it beside its data.
 const MOST_SET_OCTETS: usize = 65535 - 282;
 const BESIDE_DATA: usize = 12;
@@ -78,7 +78,8 @@ pub fn read(path: &Path, origin: Option<Vec<u8>>, read_data: &mut ReadData<'_>) 
     draft.finish(origin)
 }
 
-struct Draft {
+/// A zone while its records come in.
+pub struct Draft {
     parts: Vec<Vec<u8>>,
     name: Name,
     last: Vec<u8>,
@@ -91,7 +92,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Draft {
             parts: vec![Vec::new(); PARTS],
             name: Name::new(),
@@ -104,7 +105,7 @@ impl Draft {
         }
     }
 
-    fn add(&mut self, record: &Record<'_>) {
+    pub fn add(&mut self, record: &Record<'_>) {
         if record.owner != self.last {
             self.last.clear();
             self.last.extend_from_slice(record.owner);
@@ -132,11 +133,13 @@ impl Draft {
         part.push(record.owner.len() as u8);
         part.extend_from_slice(&record.rdtype.to_le_bytes());
         part.extend_from_slice(&record.ttl_s.to_le_bytes());
+        part.extend_from_slice(&record.source.to_le_bytes());
         part.extend_from_slice(record.owner);
         part.extend_from_slice(record.rdata);
     }
 
-    fn finish(self, origin: Option<Vec<u8>>) -> Option<Bulk> {
+    /// Finishes the plain names; None for a zone that Python has to see whole. `origin` is the apex, where it is known before.
+    pub fn finish(self, origin: Option<Vec<u8>>) -> Option<Bulk> {
         let mut apexes = self.apexes.iter();
         let apex = apexes.next()?.to_vec();
         if self.is_odd || apexes.next().is_some() || origin.is_some_and(|origin| origin != apex) {
@@ -199,6 +202,7 @@ struct Item<'a> {
     owner: &'a [u8],
     rdtype: u16,
     ttl_s: u32,
+    source: u32,
     rdata: &'a [u8],
 }
 
@@ -211,6 +215,7 @@ impl<'a> Item<'a> {
             owner,
             rdtype: u16::from_le_bytes([octets[13], octets[14]]),
             ttl_s: u32_at(octets, 15),
+            source: u32_at(octets, 19),
             rdata,
         };
         (item, rest)
@@ -280,8 +285,11 @@ impl Zone<'_> {
         let start = is_plain.then(|| begin_entry(octets, owner));
         for items in items.chunk_by(|one, other| one.rdtype == other.rdtype) {
             let first = items[0];
-            if items.iter().any(|item| item.ttl_s != first.ttl_s) {
-                return None; // Python says that it takes the lowest
+            if items.iter().any(|item| item.ttl_s != first.ttl_s || item.source != first.source) {
+                return None; // Python says that it takes the lowest, or that a set stands twice
+            }
+            if first.source != 0 && items.iter().any(|item| !item.canonical().eq(item.rdata.iter().copied())) {
+                return None; // sets are sorted as they are spelled, records as RFC 4034 section 6.2 has them
             }
             let mut items = items.to_vec();
             items.dedup_by(|one, other| one.rdata == other.rdata);

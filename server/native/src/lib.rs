@@ -6,6 +6,7 @@ mod batch;
 mod bulk;
 mod cookie;
 mod limiter;
+mod line;
 mod load;
 mod map;
 mod master;
@@ -31,6 +32,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::cookie::{Asker, Cookies, SECRET};
 use crate::limiter::{Network, Verdict};
 use crate::load::{hash_of, Edit, Reader};
+use crate::master::Record;
 use crate::matcher::{Matcher, Policy, Refusal, Slots, CAPACITY};
 use crate::name::Name;
 use crate::nodes::Nodes;
@@ -128,6 +130,56 @@ impl Bulk {
     /// Returns how many names exist directly below each name that has some.
     fn children<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
         self.0.children.iter().map(|(name, count)| (PyBytes::new(py, name), *count)).collect()
+    }
+}
+
+/// A zone of a snapshot while its sets come in.
+#[pyclass(frozen)]
+struct BulkDraft {
+    origin: Vec<u8>,
+    draft: Mutex<Option<(bulk::Draft, u32)>>,
+}
+
+#[pymethods]
+impl BulkDraft {
+    #[new]
+    fn new(origin: Vec<u8>) -> Self {
+        BulkDraft { origin, draft: Mutex::new(Some((bulk::Draft::new(), 0))) }
+    }
+
+    /// Takes the sets of canonical lines; returns the lines that are not plain, for Python to read.
+    fn add_lines<'py>(&self, lines: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let mut left = Vec::new();
+        let mut set = line::Set::default();
+        for line in lines.iter() {
+            let line = line.downcast_into::<PyBytes>()?;
+            match set.read(line.as_bytes(), &self.origin) {
+                Some(()) => self.add(&set.owner, set.rdtype, set.ttl_s, set.rdatas.iter().map(Vec::as_slice)),
+                None => left.push(line),
+            }
+        }
+        Ok(left)
+    }
+
+    /// Takes one set.
+    fn add_set(&self, owner: &[u8], rdtype: u16, ttl_s: u32, rdatas: Vec<Bound<'_, PyBytes>>) {
+        self.add(owner, rdtype, ttl_s, rdatas.iter().map(|rdata| rdata.as_bytes()));
+    }
+
+    /// Returns what the zone holds; None for one that Python has to compile whole.
+    fn finish(&self, py: Python<'_>) -> Option<Bulk> {
+        let (draft, _) = held(&self.draft).take()?;
+        let origin = self.origin.clone();
+        py.detach(|| draft.finish(Some(origin))).map(Bulk)
+    }
+}
+
+impl BulkDraft {
+    fn add<'a>(&self, owner: &[u8], rdtype: u16, ttl_s: u32, rdatas: impl Iterator<Item = &'a [u8]>) {
+        if let Some((draft, sources)) = &mut *held(&self.draft) {
+            *sources += 1;
+            rdatas.for_each(|rdata| draft.add(&Record { owner, rdtype, ttl_s, rdata, source: *sources }));
+        }
     }
 }
 
@@ -419,5 +471,5 @@ fn sum(tallies: &Tallies) -> Vec<u64> {
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Bulk, Content, Limiter, Tables, Worker};
+    use super::{Bulk, BulkDraft, Content, Limiter, Tables, Worker};
 }

@@ -50,6 +50,8 @@ pub struct Record<'a> {
     pub rdtype: u16,
     pub ttl_s: u32,
     pub rdata: &'a [u8],
+    /// Which of the sets it belongs to, where a source has sets and no two of one owner and type may meet.
+    pub source: u32,
 }
 
 /// What reads the data of a record that are not plain: type, data as text, and the origin in wire form.
@@ -228,7 +230,7 @@ impl<'a> Reader<'a> {
             self.minimum_s = Some(u32::from_be_bytes(*minimum).min(TTL_MAX_S));
         }
         let ttl_s = stated_s.or(self.default_s).or(self.last_s).or(self.minimum_s)?;
-        sink(Record { owner: &self.owner, rdtype, ttl_s, rdata: &self.rdata });
+        sink(Record { owner: &self.owner, rdtype, ttl_s, rdata: &self.rdata, source: 0 });
         Some(())
     }
 
