@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Final
 
-from bench import admission, controllers, edit, flood, probe, qps, report, tcp, transfer, update, zone_load
+from bench import admission, controllers, edit, flood, ownership, probe, qps, report, tcp, transfer, update, zone_load
 from bench.figure import Figure, machine
 
 _MODULES: Final[dict[str, ModuleType]] = {
@@ -19,6 +19,7 @@ _MODULES: Final[dict[str, ModuleType]] = {
     "edit": edit,
     "flood": flood,
     "load": zone_load,
+    "ownership": ownership,
     "probe": probe,
     "qps": qps,
     "tcp": tcp,
