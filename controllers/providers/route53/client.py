@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from controllers.providers.route53.change import Change
-from controllers.providers.route53.failure import AccessDenied, Failure, Unavailable, translate
+from controllers.providers.route53.failure import AccessDenied, Unavailable
 from controllers.providers.route53.name import read_name
 from controllers.providers.route53.record import Observed, Record, RecordKey, bare_id, read_record
-from controllers.providers.route53.session import SDK_ERRORS, Chain, Sessions
+from controllers.providers.route53.session import Chain, Sessions, told_in_our_words
 from controllers.providers.route53.throttle import Throttle
 
 if TYPE_CHECKING:
@@ -186,15 +186,12 @@ class Account:
             raise
 
     def _send(self, operation: str, query: Mapping[str, Any]) -> Any:
-        api = self._sessions.route53(self._chain)
         try:
-            return getattr(api, operation)(**query)
-        except SDK_ERRORS as error:
-            failure = translate(error) or Failure("The AWS SDK failed in a way that is not known.")
-            if isinstance(failure, AccessDenied):
-                self._sessions.forget(self._chain.identity)  # its credential may have been replaced
-            # `from None`: the SDK's own text must not get into a log by way of a traceback.
-            raise failure from None
+            with told_in_our_words():
+                return getattr(self._sessions.route53(self._chain), operation)(**query)
+        except AccessDenied:
+            self._sessions.forget(self._chain.identity)  # its credential may have been replaced
+            raise
 
 
 def _read_zone(answer: HostedZoneTypeDef, name_servers: Iterable[str] = ()) -> HostedZone:

@@ -6,18 +6,22 @@ only inside of an SDK client.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import boto3
+import structlog
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, UnknownRegionError
+from botocore.loaders import create_loader
 from botocore.parsers import ResponseParserError
-from botocore.session import Session
+from botocore.regions import EndpointResolver
 
 from controllers.providers.route53.failure import CredentialUnavailable, Failure, RoleRefused, Unavailable, translate
 from controllers.providers.route53.identity import IdentitySpec, Role
@@ -27,8 +31,11 @@ if TYPE_CHECKING:
     from mypy_boto3_route53 import Route53Client
     from mypy_boto3_sts import STSClient
 
+_log = structlog.get_logger(__name__)
+
 CONNECT_S: Final = 5
 READ_S: Final = 30
+UNKNOWN: Final = "The AWS SDK failed in a way that is not known; the log of the controller tells its kind."
 RENEW_BEFORE: Final = timedelta(minutes=5)
 SESSION_NAME_LIMIT: Final = 64
 SDK_ERRORS: Final = (BotoCoreError, ClientError, ResponseParserError)
@@ -83,10 +90,8 @@ class Sessions:
         with self._lock_of(chain.identity):
             self._opened.pop(chain.identity, None)
             opened = self._open(chain)
-            try:
+            with told_in_our_words():
                 return self._sts(opened.session).get_caller_identity()["Account"]
-            except SDK_ERRORS as error:
-                raise _known(error) from None
 
     def forget(self, identity: ObjectKey) -> None:
         """Drop what is open for an identity: it is gone, or has to be opened anew."""
@@ -107,19 +112,17 @@ class Sessions:
 
     def _open_anew(self, chain: Chain) -> _Opened:
         region = chain.spec.region
-        session = boto3.Session(region_name=region)
+        session = _base(region)
         ends: datetime | None = None
-        try:
-            if session.get_credentials() is None:
-                raise CredentialUnavailable("The runtime environment gives no AWS credential.")
-            for index, role in enumerate(chain.spec.assume_role_chain):
+        for index, role in enumerate(chain.spec.assume_role_chain):
+            try:
                 session, role_ends = self._assume(session, region, role, session_name(chain.identity, index, role))
-                ends = min(ends, role_ends) if ends is not None else role_ends
-        except SDK_ERRORS as error:
-            failure = _known(error)
-            if isinstance(failure, Unavailable | CredentialUnavailable):
-                raise failure from None
-            raise RoleRefused(f"Step {index + 1} of spec.assumeRoleChain was refused.") from None
+            except SDK_ERRORS as error:
+                failure = translate(error)
+                if isinstance(failure, Unavailable):
+                    raise failure from None
+                raise RoleRefused(f"Step {index + 1} of spec.assumeRoleChain was refused.") from None
+            ends = min(ends, role_ends) if ends is not None else role_ends
         return _Opened(session, ends)
 
     def _assume(self, session: boto3.Session, region: str, role: Role, name: str) -> tuple[boto3.Session, datetime]:
@@ -153,15 +156,48 @@ def session_name(identity: ObjectKey, index: int, role: Role) -> str:
     return f"{name[: SESSION_NAME_LIMIT - len(digest) - 1]}-{digest}"
 
 
+@functools.cache
+def _partitions() -> EndpointResolver:
+    # From the SDK's own data, without a session: that would look for profiles, which have nothing to do with it.
+    return EndpointResolver(create_loader().load_data("endpoints"))
+
+
 def is_region(name: str) -> bool:
     """Say whether the SDK knows a partition that the region belongs to."""
     try:
-        Session().get_partition_for_region(name)
+        _partitions().get_partition_for_region(name)
     except UnknownRegionError:
         return False
     return True
 
 
-def _known(error: Exception) -> Failure:
-    # `from None` wherever this is raised: a traceback with the SDK's error in it would hold its text.
-    return translate(error) or Failure("The AWS SDK failed in a way that is not known.")
+@contextmanager
+def told_in_our_words() -> Iterator[None]:
+    """Have whatever goes wrong in the SDK be a Failure; this is where a worker thread ends.
+
+    Raised `from None`: a traceback with the SDK's error in it would hold its text.
+    """
+    try:
+        yield
+    except Failure:
+        raise
+    except SDK_ERRORS as error:
+        raise translate(error) or Failure(UNKNOWN) from None
+    except Exception as error:  # noqa: BLE001 - the edge of a worker thread
+        _log.error("the aws sdk failed in an unknown way", kind=f"{type(error).__module__}.{type(error).__name__}")
+        raise Failure(UNKNOWN) from None
+
+
+def _base(region: str) -> boto3.Session:
+    """Return a session with the runtime's own credential, which is there."""
+    try:
+        session = boto3.Session(region_name=region)
+        credentials = session.get_credentials()
+        if credentials is not None:
+            credentials.get_frozen_credentials()
+            return session
+    except SDK_ERRORS as error:
+        failure = translate(error)
+        if isinstance(failure, Unavailable):
+            raise failure from None
+    raise CredentialUnavailable("The runtime environment gives no AWS credential.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from controllers.api.group import ZONES
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES, IdentitySpec, Role
 from controllers.providers.route53.identity_admission import judge_spec, judge_status
 from controllers.providers.route53.identity_rule import static_faults
@@ -17,7 +18,17 @@ from kube.errors import Invalid
 from kube.object import ObjectKey
 from tests.controllers.providers.route53.fake.fault import Trouble
 from tests.controllers.providers.route53.fake.server import FakeAws
-from tests.controllers.providers.route53.world import ACCOUNT, KEY_ID, OTHER_ACCOUNT, SECRET, World, entering, identity
+from tests.controllers.providers.route53.world import (
+    ACCOUNT,
+    KEY_ID,
+    OTHER_ACCOUNT,
+    SECRET,
+    World,
+    entering,
+    identity,
+    zone,
+    zone_class,
+)
 
 ROLE = f"arn:aws:iam::{OTHER_ACCOUNT}:role/dns-api-route53"
 HOP = f"arn:aws:iam::{ACCOUNT}:role/hop"
@@ -80,8 +91,8 @@ async def test_a_refused_role_is_told_by_its_step(world: World) -> None:
     ("trouble", "reason"),
     [
         (Trouble.UNAVAILABLE, "ProviderUnavailable"),
-        (Trouble.THROTTLING, "ProviderUnavailable"),
-        (Trouble.CUT_BEFORE, "ProviderUnavailable"),
+        pytest.param(Trouble.THROTTLING, "ProviderUnavailable", marks=pytest.mark.slow),
+        pytest.param(Trouble.CUT_BEFORE, "ProviderUnavailable", marks=pytest.mark.slow),
         (Trouble.NO_XML, "ProviderUnavailable"),
         (Trouble.DENIED, "ProviderAccessDenied"),
     ],
@@ -124,6 +135,43 @@ def test_sessions_are_kept_and_renewed_before_they_end(aws: FakeAws) -> None:
     assert {name for _, name in aws.identities.sessions} == {
         session_name(chain.identity, 0, chain.spec.assume_role_chain[0])
     }
+
+
+async def test_zones_are_kept_in_the_account_of_their_identity(world: World) -> None:
+    world.aws.identities.add_role(ROLE)
+    elsewhere = identity("elsewhere", accountID=OTHER_ACCOUNT, assumeRoleChain=[{"roleARN": ROLE}])
+    await world.apply(identity(), elsewhere, zone_class(), zone_class("other", "elsewhere"))
+    await world.apply(zone(), zone("second", "second.test", zone_class="other"))
+    await world.programmed(ZONES, "zone")
+    await world.programmed(ZONES, "second")
+    assert {each.name: each.account for each in world.zones} == {
+        "example.test.": ACCOUNT,
+        "second.test.": OTHER_ACCOUNT,
+    }
+
+
+async def test_what_the_sdk_fails_with_unexpectedly_is_an_error_of_the_controller(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.set_up()
+    with monkeypatch.context() as patch:
+
+        def broken(*_: object, **__: object) -> None:
+            raise OverflowError("planted")
+
+        patch.setattr("botocore.client.BaseClient._make_api_call", broken)
+        await world.request_look("broken")
+        await world.condition(ZONES, "zone", "Programmed", "False", "ReconcileError")
+        await world.apply(identity(region="eu-west-1"))
+        await ready(world, "False", "ReconcileError")
+    await ready(world, "True", "Ready")
+    await world.programmed(ZONES, "zone")
+
+
+async def test_a_profile_that_is_not_there_is_no_credential(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    await world.apply(identity())
+    await ready(world, "False", "CredentialUnavailable")
 
 
 async def test_without_a_credential_the_identity_waits_for_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
