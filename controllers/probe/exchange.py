@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 from typing import Final, Protocol
 
 import dns.asyncquery
@@ -26,7 +27,9 @@ from controllers.probe.pace import Pace
 EDNS_PAYLOAD_OCTETS: Final = 1232
 ATTEMPTS: Final = 2
 TIMEOUT_S: Final = 5.0
-_NO_ROUTE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+_NO_ROUTE: Final = frozenset(
+    {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
+)
 _NO_EDNS: Final = frozenset({dns.rcode.FORMERR, dns.rcode.NOTIMP})
 
 
@@ -52,6 +55,8 @@ class NetworkExchange:
 
         `timeout_s` bounds what is waited for the server, not the wait for its turn. A UDP message that got lost is sent once more.
         """
+        if not has_route(server):
+            return NO_ROUTE
         reply: dns.message.Message | Answer = SILENCE
         use_edns = True
         for _ in range(ATTEMPTS):
@@ -70,8 +75,8 @@ class NetworkExchange:
             return await self._over_udp_or_tcp(server, query, timeout_s)
         except dns.exception.Timeout:
             return SILENCE
-        except OSError as error:
-            return NO_ROUTE if error.errno in _NO_ROUTE else SILENCE
+        except OSError:
+            return SILENCE
         except (dns.exception.DNSException, EOFError):
             return GARBAGE
 
@@ -94,6 +99,20 @@ class NetworkExchange:
             await self._pace.wait_turn(server)
             async with asyncio.timeout(timeout_s):
                 return await dns.asyncquery.tcp(query, server.host, timeout_s, server.port, ignore_trailing=True)
+
+
+def has_route(server: Address) -> bool:
+    """Say whether this host has a way to an address; sends nothing.
+
+    A datagram without a way is lost without a word, and the server would be taken for silent.
+    """
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((server.host, server.port))
+    except OSError as error:
+        return error.errno not in _NO_ROUTE
+    return True
 
 
 def _query(question: Question, *, recursion: bool, use_edns: bool) -> dns.message.Message:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 
 import dns.flags
 import dns.message
 import dns.rcode
 import dns.rdatatype
 import dns.rrset
+import pytest
 
 from controllers.probe.address import Address
 from controllers.probe.answer import Answer, Outcome, Question, read_answer
-from controllers.probe.exchange import NetworkExchange
+from controllers.probe.exchange import NetworkExchange, has_route
 from controllers.probe.pace import Pace
+from controllers.probe.round import Round, Server, probe
 
 QUESTION = Question("www.shop.test", dns.rdatatype.A)
 Script = Callable[[dns.message.Message, int], list[bytes]]
@@ -130,6 +134,29 @@ async def test_servers_that_fail_refuse_or_do_not_speak_for_the_zone_are_told_ap
     no_authority = dns.flags.Flag(0)
     async with scripted(lambda query, _: [answer(query, "192.0.2.1", flags=no_authority).to_wire()]) as (at, _):
         assert (await ask(at)).outcome is Outcome.LAME
+
+
+async def test_an_address_without_a_way_to_it_is_not_taken_for_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = Address("2001:db8::1")
+    async with scripted(lambda query, _: [answer(query, "192.0.2.1").to_wire()]) as (at, _):
+        assert has_route(at)
+        connect = socket.socket.connect
+
+        def without_ipv6(self: socket.socket, address: Any) -> None:
+            if self.family is socket.AF_INET6:
+                raise OSError(errno.ENETUNREACH, "Network is unreachable")
+            connect(self, address)
+
+        monkeypatch.setattr(socket.socket, "connect", without_ipv6)
+        assert (await ask(nowhere)).outcome is Outcome.UNROUTABLE
+        servers = [Server("ns1", (at, nowhere)), Server("ns2", (nowhere,))]
+        answers = await probe("shop.test", servers, [QUESTION], NetworkExchange(Pace(1000.0)), 2.0)
+    told = Round("shop.test", tuple(servers), answers).told(QUESTION)
+    # A server with another address is asked there; one without any is known to be out of reach.
+    assert [(name, each.outcome) for name, each in told] == [
+        (f"ns1 ({at})", Outcome.DATA),
+        ("ns2", Outcome.UNROUTABLE),
+    ]
 
 
 async def test_no_server_is_asked_faster_than_its_pace() -> None:
