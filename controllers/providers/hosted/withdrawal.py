@@ -16,6 +16,7 @@ from controllers.ledger.sighting import sight, subject_of
 from controllers.ledger.withdrawal import ServerWord, Sighting, observe_all
 from controllers.probe.desk import Probed, ProbeDesk
 from controllers.probe.prober import Plan
+from controllers.providers.hosted.content import Lines
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.parameters import Head
 from controllers.providers.hosted.published_address import PublishedZone
@@ -50,6 +51,7 @@ class WithdrawalWatch:
     def __init__(self, desk: ProbeDesk) -> None:
         self._desk = desk
         self._free: dict[ObjectKey, frozenset[str]] = {}
+        self._zones: dict[ObjectKey, tuple[Lines, Head, PublishedZone]] = {}
 
     def observe(
         self,
@@ -65,7 +67,7 @@ class WithdrawalWatch:
             self.forget(view)
             return observe_all(main.spec.withdrawals, before, _class_binding(view), {}, now)
         domain = Fqdn(main.spec.zone.domain_name)
-        zone = _zone_of(domain, published)
+        zone = self._zone_of(view.key, domain, published)
         ttls_s = {item.claim_uid: _ttl_of(item, zone) for item in items}
         free = self._free[view.key] = self._freed(view.key, ttls_s, published.level, known=zone is not None)
         stamp = _Stamp(_class_binding(view), frozenset(ttls_s), free)
@@ -85,6 +87,17 @@ class WithdrawalWatch:
         """Drop a zone: it is not asked about any more."""
         self._desk.forget(view.key)
         self._free.pop(view.key, None)
+        self._zones.pop(view.key, None)
+
+    def _zone_of(self, key: ObjectKey, domain: Fqdn, published: Published) -> PublishedZone | None:
+        """Return the snapshot in the form for lookups, made once for each; None when its content is not known."""
+        lines, head = published.history.lines, published.head
+        if lines is None or head is None or not published.history.digest:
+            return None
+        known = self._zones.get(key)
+        if known is None or known[0] is not lines or known[1] != head:
+            known = self._zones[key] = lines, head, PublishedZone.of(domain, lines, head.name_servers)
+        return known[2]
 
     def _freed(
         self, zone: ObjectKey, ttls_s: Mapping[str, int | None], level: ServiceLevel, *, known: bool
@@ -99,14 +112,6 @@ def _is_of(probed: Probed, plan: Plan, stamp: _Stamp) -> bool:
     """A round under another class, or with other servers, proves nothing under this one."""
     made = probed.plan.stamp
     return isinstance(made, _Stamp) and made.zone_class == stamp.zone_class and probed.plan.asks_the_same_servers(plan)
-
-
-def _zone_of(domain: Fqdn, published: Published) -> PublishedZone | None:
-    """Return the snapshot, None when its content is not known."""
-    lines, head = published.history.lines, published.head
-    if lines is None or head is None or not published.history.digest:
-        return None
-    return PublishedZone.of(domain, lines, head.name_servers)
 
 
 def _ttl_of(item: UnitWithdrawal, zone: PublishedZone | None) -> int | None:
