@@ -110,10 +110,7 @@ class Catalog:
             watcher(apex, before, after)
 
     def read(self, path: Path, origin: str | None) -> Zone | None:
-        """Return the zone of a master file where there is a faster way than the ordinary one; may be called on any thread.
-
-        Raises UnservableError for content that no zone can have.
-        """
+        """Return the zone of a master file where there is a faster way than the ordinary one; may be called on any thread."""
 
     def gather(
         self,
@@ -124,8 +121,7 @@ class Catalog:
     ) -> Zone | None:
         """Return the zone of a snapshot where there is a faster way than the ordinary one; may be called on any thread.
 
-        It holds the sets `made` and those of the pages' canonical lines, which `read` understands. Raises ValueError as that does, and
-        UnservableError for content that no zone can have.
+        It holds the sets `made` and those of the pages' canonical lines, which `read` understands. Raises ValueError as that does.
         """
 
     def prepare(self, zone: Zone) -> None:

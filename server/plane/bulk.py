@@ -19,7 +19,7 @@ from server.zone.compile import PLAIN_NODE, Draft, Zone
 from server.zone.dependency import Dependencies
 from server.zone.encode import encode_plain
 from server.zone.index import Changes, Sets, ZoneIndex, is_barrier
-from server.zone.judge import judge_changes
+from server.zone.judge import UnservableError, judge_changes
 from server.zone.persistent import Layered, LayeredEdit, Persistent
 from server.zone.table import Answer, Node
 from zonemodel.name import WireName
@@ -31,16 +31,13 @@ Value = TypeVar("Value")
 
 
 def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
-    """Return a zone and its plain names; None for a file, or a zone, that has to be read in the ordinary way.
-
-    Raises UnservableError for content that no zone can have.
-    """
+    """Return a zone and its plain names; None for a file, or a zone, that has to be read in the ordinary way."""
     try:
         apex = None if origin is None else parse_origin(origin, Place(str(path), 1)).to_digestable()
     except ZoneFileError:
         return None
     bulk = Bulk.read(path, apex, _read_data)
-    return None if bulk is None else (bulk, _zone(bulk))
+    return None if bulk is None else _judged(bulk)
 
 
 def gather_bulk(
@@ -48,8 +45,7 @@ def gather_bulk(
 ) -> tuple[Bulk, Zone] | None:
     """Return the zone of a snapshot: of the sets that are `made`, and those of canonical lines, which `read` understands all.
 
-    None for a zone that has to be compiled in the ordinary way. Raises ValueError as `read` does, and UnservableError for content that no
-    zone can have.
+    None for a zone that has to be compiled in the ordinary way. Raises ValueError as `read` does.
     """
     draft = BulkDraft(origin)
     for rrset in made:
@@ -58,7 +54,14 @@ def gather_bulk(
         for rrset in map(read, draft.add_lines(lines)):
             draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
     bulk = draft.finish()
-    return None if bulk is None else (bulk, _zone(bulk))
+    return None if bulk is None else _judged(bulk)
+
+
+def _judged(bulk: Bulk) -> tuple[Bulk, Zone] | None:
+    try:
+        return bulk, _zone(bulk)
+    except UnservableError:
+        return None  # what is said about it names its source, which is not known here
 
 
 def _read_data(rdtype: int, text: str, origin: bytes) -> bytes | None:
