@@ -14,7 +14,7 @@ Manifest = Mapping[str, Any]
 
 GOOD_WHEN_TRUE: Final = frozenset({"Accepted", "Programmed", "Ready", "Available", "Established", "NamesAccepted"})
 """Conditions that an object waits for while they are not True; for others nobody can tell which status is the good one."""
-JUDGED: Final = frozenset({"Zone", "ZoneClass", "RecordSet", "ZoneUnit"})
+JUDGED: Final = frozenset({"Zone", "ZoneClass", "RecordSet", "ZoneUnit", "RecordWithdrawal", "RecordWithdrawalWaiver"})
 """Kinds of our own that a controller judges."""
 
 

@@ -18,6 +18,15 @@ def guard(resource_version: str) -> Operation:
     return {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
 
 
+def replacement(value: Model) -> dict[str, Any]:
+    """Return a merge patch (RFC 7386) that leaves nothing of what stood there in the fields of this type.
+
+    A merge keeps what a patch leaves out: a field that is not there any more has to be named.
+    """
+    gone = dict.fromkeys(info.alias or name for name, info in type(value).model_fields.items())
+    return {**gone, **value.dump()}
+
+
 def diff(old: Model, new: Model, path: str) -> list[Operation]:
     """Return the operations that turn `old` at the JSON pointer `path` into `new`; both are of one type."""
     return list(_fields(old, new, path))

@@ -16,7 +16,7 @@ from controllers.api.group import (
     ZONE_UNITS,
     ZONES,
 )
-from controllers.api.patch import diff, guard
+from controllers.api.patch import diff, guard, replacement
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
@@ -97,7 +97,7 @@ class LedgerWriter:
         """Replace a claim's status; a claim that has gone meanwhile needs none."""
         try:
             await self._client.patch_merge(
-                ref, {"status": status.dump()}, name=key.name, namespace=key.namespace, subresource="status"
+                ref, {"status": replacement(status)}, name=key.name, namespace=key.namespace, subresource="status"
             )
         except NotFound:
             return

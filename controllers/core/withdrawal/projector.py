@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from controllers.api.condition import ConditionStatus, find_condition
+from controllers.api.patch import replacement
 from controllers.api.record_withdrawal import RecordWithdrawal, RecordWithdrawalStatus
 from controllers.api.record_withdrawal_reason import WithdrawalCondition
 from controllers.core.inputs import ZoneInputs
@@ -48,10 +49,8 @@ def _may_wait(claim: RecordWithdrawal, status: RecordWithdrawalStatus) -> bool:
 
 async def write_status_of(client: Client, ref: ResourceRef, meta: ObjectMeta, status: Model) -> None:
     """Replace the status of this very version of an object. Raises Conflict when there is a newer one; one that has gone needs none."""
-    # A merge keeps what a patch leaves out: what is not there any more has to be named.
-    gone = dict.fromkeys(info.alias or name for name, info in type(status).model_fields.items())
     metadata = {"resourceVersion": meta.resource_version, "uid": meta.uid}
-    patch = {"metadata": metadata, "status": {**gone, **status.dump()}}
+    patch = {"metadata": metadata, "status": replacement(status)}
     try:
         await client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace, subresource="status")
     except NotFound:
