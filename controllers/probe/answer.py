@@ -20,6 +20,7 @@ import dns.rdatatype
 import dns.rrset
 
 CHAIN_LIMIT: Final = 16
+_PLAIN: Final = {code: chr(code) for code in range(0x20, 0x7F)} | {0x5C: "\\\\"}
 _LAME: Final = frozenset({dns.rcode.REFUSED, dns.rcode.NOTAUTH})
 
 
@@ -104,10 +105,10 @@ def text_of(rdata: dns.rdata.Rdata) -> str:
     """Return the canonical text of a record's data."""
     match rdata.rdtype:
         case dns.rdatatype.TXT:
-            return "".join(each.decode("latin-1") for each in getattr(rdata, "strings", ()))
+            return text_of_octets(b"".join(getattr(rdata, "strings", ())))
         case dns.rdatatype.CAA:
-            value = getattr(rdata, "value", b"").decode("latin-1")
-            tag = getattr(rdata, "tag", b"").decode("latin-1").lower()
+            value = text_of_octets(getattr(rdata, "value", b""))
+            tag = text_of_octets(getattr(rdata, "tag", b"")).lower()
             return f'{getattr(rdata, "flags", 0)} {tag} "{value}"'
         case dns.rdatatype.CNAME | dns.rdatatype.NS | dns.rdatatype.PTR:
             return _name(rdata.to_text())
@@ -116,6 +117,14 @@ def text_of(rdata: dns.rdata.Rdata) -> str:
             return f"{preference} {_name(exchange)}"
         case _:
             return rdata.to_text()
+
+
+def text_of_octets(octets: bytes) -> str:
+    """Return octets as one printable line, each text for one value only: what is not printable ASCII, and the backslash, is escaped.
+
+    Answers are somebody else's, and their text goes to terminals and into zone files (escapes as in RFC 1035 section 5.1).
+    """
+    return "".join(_PLAIN.get(each) or f"\\{each:03}" for each in octets)
 
 
 def name_of(name: dns.name.Name) -> str:

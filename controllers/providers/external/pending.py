@@ -42,7 +42,7 @@ def _surplus(wanted: Wanted, answers: Sequence[Answer]) -> set[str]:
 
 def _shown(kind: RecordType, value: str) -> str:
     if kind is RecordType.TXT:
-        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        quoted = value.replace('"', '\\"')
         return f'"{quoted}"'
     return (
         f"{value}." if kind in (RecordType.CNAME, RecordType.NS, RecordType.MX) and not value.endswith(".") else value

@@ -11,6 +11,7 @@ import dns.rdataclass
 import dns.rdatatype
 
 from controllers.api.zone_unit import UnitRecordSet
+from controllers.probe.answer import text_of_octets
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn
 from zonemodel.record import RecordType, encode_bodies
 
@@ -43,13 +44,13 @@ def _values(item: UnitRecordSet) -> frozenset[str]:
     if item.aaaa is not None:
         found.update(str(IPv6Address(each)) for each in item.aaaa.addresses)
     if item.txt is not None:
-        found.update(each.encode().decode("latin-1") for each in item.txt.values)
+        found.update(text_of_octets(each.encode()) for each in item.txt.values)
     if item.cname is not None:
         found.add(item.cname.target.lower())
     if item.mx is not None:
         found.update(f"{each.preference} {each.exchange.lower()}" for each in item.mx.records)
     if item.caa is not None:
-        values = ((each.flags, each.tag.lower(), each.value.encode().decode("latin-1")) for each in item.caa.records)
+        values = ((each.flags, each.tag.lower(), text_of_octets(each.value.encode())) for each in item.caa.records)
         found.update(f'{flags} {tag} "{value}"' for flags, tag, value in values)
     if item.ns is not None:
         found.update(each.lower() for each in item.ns.name_servers)

@@ -164,6 +164,22 @@ def test_a_deletion_is_done_when_every_server_has_said_so(answers: list[Answer],
     assert (judge_stopped(WWW, told) is None) is stopped
 
 
+@pytest.mark.parametrize("kind", ["TXT", "CAA"])
+def test_what_a_server_says_cannot_put_a_line_into_a_zone_file_or_move_a_cursor(kind: str) -> None:
+    evil = b"x\nevil IN A 192.0.2.66\r\x1b[2J\x00\xff"
+    escaped = "".join(f"\\{octet:03}" for octet in evil)
+    texts = {"TXT": f'"{escaped}"', "CAA": f'0 issue "{escaped}"'}
+    bodies: dict[str, dict[str, Any]] = {
+        "TXT": {"values": ["good"]},
+        "CAA": {"records": [{"flags": 0, "tag": "issue", "value": "ca.test"}]},
+    }
+    want, answer = wanted(kind, bodies[kind]), served(kind, texts[kind])
+    message = judge_records(want, [("ns1", answer)], require_all=True).programmed.message
+    told = [message, *lines_to_set(want, [answer])]
+    assert "evil IN A" in told[0]
+    assert all(line.isprintable() and line.isascii() for line in told)
+
+
 def test_messages_and_lines_are_bounded() -> None:
     values = [f"{number:04}" + "x" * 3990 for number in range(100)]
     want = wanted("TXT", {"values": values})
