@@ -76,6 +76,27 @@ async def test_verified_needs_two_clean_rounds_of_every_server_a_ttl_apart(tmp_p
         await until("False", "NotWithdrawn", "Ready")
 
 
+async def test_half_a_proof_outlives_the_manager(tmp_path: Path) -> None:
+    async with (
+        running_peer("knot", tmp_path / "knot", {DOMAIN: zone_text(DOMAIN, BUSY)}) as one,
+        World(tmp_path) as world,
+    ):
+        await world.zone(one.address)
+        await world.withdrawal("old", "app", ADDRESS)
+        await world.until_says(RECORD_WITHDRAWALS, "old", "False", "StillPublished", "Withdrawn")
+        await one.edit(DOMAIN, zone_text(DOMAIN, FREE, 2), 2)
+        await world.next_round()
+        await world.until_says(RECORD_WITHDRAWALS, "old", "Unknown", "Reconciling", "Withdrawn")
+        world.put_forward(899)
+        await world.restart()
+        await world.next_round()
+        # The TTL that the address was seen with is remembered, and so is since when it has been gone.
+        assert (await said(world, "old", "Withdrawn"))["reason"] == "Reconciling"
+        world.put_forward(2)
+        await world.next_round()
+        await world.until_says(RECORD_WITHDRAWALS, "old", "True", "Verified", "Withdrawn")
+
+
 async def test_a_waiver_releases_and_its_end_takes_the_release_back(tmp_path: Path) -> None:
     async with (
         running_peer("nsd", tmp_path / "nsd", {DOMAIN: zone_text(DOMAIN, BUSY)}) as one,

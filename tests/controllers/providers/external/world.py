@@ -54,18 +54,31 @@ class World:
         with suppress(AlreadyExists):
             await self.client.create(PROVIDERS, provider_manifest())
         provider = EnabledProvider(self._attach)
-        client = Client(Access(await self.manager_url()), field_manager="dns-api")
-        await self._stack.enter_async_context(client)
-        manager = Manager(client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,)))
+        self._manager_client = Client(Access(await self.manager_url()), field_manager="dns-api")
+        await self._stack.enter_async_context(self._manager_client)
+        manager = Manager(self._manager_client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,)))
         for hook in manager.admission.hooks():
             ref = hook.resource
             self.api.register_admission(
                 ref.group, ref.version, ref.plural, hook.subresource, hook.operations, hook.handler, name="test"
             )
-        task = asyncio.create_task(manager.run())
-        self._stack.push_async_callback(_stop, task)
-        await manager.synced.wait()
+        self._stack.push_async_callback(self._end)
+        await self._run(manager)
         return self
+
+    async def restart(self) -> None:
+        """End the manager and begin another one, which remembers nothing."""
+        await self._end()
+        provider = EnabledProvider(self._attach)
+        await self._run(Manager(self._manager_client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,))))
+
+    async def _run(self, manager: Manager) -> None:
+        self._task = asyncio.create_task(manager.run())
+        await manager.synced.wait()
+
+    async def _end(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
@@ -195,8 +208,3 @@ class _CountingProber(Prober):
         found = await super().probe(plan)
         self.ended = number
         return found
-
-
-async def _stop(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
