@@ -1,0 +1,29 @@
+"""Writes everything of the installation that follows from something else: `python -m tests.helm.generate`.
+
+Files of the chart from the Python types, kustomizations from the chart, runbooks from the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.helm.chart_file import chart_files
+from tests.helm.place import CHART
+
+
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield every generated file with its content."""
+    for name, text in chart_files():
+        yield CHART / name, text
+
+
+def write() -> None:
+    """Write them all."""
+    for path, text in files():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
