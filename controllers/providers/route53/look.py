@@ -101,6 +101,13 @@ def token_of(view: LedgerView, terms: Terms | None, verdict: Verdict) -> Token:
     return units, request, terms.parameters if terms else None, identity, verdict
 
 
+def zone_token(look: Look, terms: Terms) -> Token:
+    """Return everything outside of Route 53 that the hosted zone itself depends on."""
+    request = look.main.meta.annotations.get(RECONCILE_REQUEST)
+    zone, spec = look.main.spec.zone, terms.identity.spec
+    return request, look.notes.hosted_zone_id, zone.domain_name, repr(zone.adoption), terms.parameters, spec
+
+
 def is_ready(identity: Route53Identity) -> bool:
     """Say whether the identity's credential was found to work as it is now."""
     ready = current(identity, READY)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.api.zone_unit import ZoneUnitStatus
 from controllers.providers.route53.class_rule import Terms
+from controllers.providers.route53.client import HostedZone
 from controllers.providers.route53.submission import Quarantine
 from controllers.providers.route53.want import WantCache
 
@@ -17,6 +18,15 @@ SHORTEST_S: Final = 0.001
 
 Token = tuple[Any, ...]
 """Everything outside of Route 53 that a look depends on; two equal ones have nothing new in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenZone:
+    """A hosted zone that was as it should be; it need not be looked at again before `until`, as long as `token` is the same."""
+
+    zone: HostedZone
+    token: Token
+    until: float
 
 
 @dataclass(slots=True)
@@ -33,6 +43,7 @@ class Memory:
     due: float = 0.0
     failures: int = 0
     terms: Terms | None = None
+    zone: SeenZone | None = None
 
     def is_current(self, token: Token, statuses: tuple[ZoneUnitStatus, ...], now: float) -> bool:
         """Say whether the last look still holds: nothing is new, nobody changed what was written, and it is not due."""

@@ -30,8 +30,9 @@ from controllers.providers.route53.look import (
     Outcome,
     item_acceptance,
     zone_result,
+    zone_token,
 )
-from controllers.providers.route53.memory import Memory
+from controllers.providers.route53.memory import Memory, SeenZone
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.state import Notes
 from controllers.providers.route53.throttle import Throttles
@@ -69,7 +70,7 @@ class Operator:
         """Bring hosted zone and record sets to what the ledger says, one step further at least."""
         account, announcer = self._means.account(terms.identity), self._announcer(look)
         try:
-            finding = await self._zone_keeper(look, account, announcer).bring_up(terms.parameters, look.notes)
+            finding = await self._hosted_zone(look, terms, memory)
             if finding.zone is None:
                 memory.failures = 0
                 return self._without_zone(look, finding)
@@ -115,6 +116,18 @@ class Operator:
         """Write results to the ledger."""
         await self._reporter.report(look.view.key, look.view.parts, zone, look.wants, in_rows(look.wants, results))
 
+    async def _hosted_zone(self, look: Look, terms: Terms, memory: Memory) -> Finding:
+        """Bring the hosted zone up, unless that was done a short while ago and nothing says that it is otherwise now."""
+        token = zone_token(look, terms)
+        seen, now = memory.zone, self._context.now()
+        if seen is not None and seen.token == token and now < seen.until and look.notes.zone_change is None:
+            return Finding(look.notes, seen.zone)
+        account, memory.zone = self._means.account(terms.identity), None
+        finding = await self._zone_keeper(look, account, self._announcer(look)).bring_up(terms.parameters, look.notes)
+        if finding.zone is not None and finding.notes.hosted_zone_id == look.notes.hosted_zone_id:
+            memory.zone = SeenZone(finding.zone, token, now + self._patience.observe_s)
+        return finding
+
     def _without_zone(self, look: Look, finding: Finding) -> Outcome:
         accepted, programmed = finding.accepted, finding.programmed
         standing = look.standing if accepted is ACCEPTED else {}
@@ -131,6 +144,7 @@ class Operator:
             kind=type(failure).__name__,
             reason=failure.reason.value,
         )
+        memory.zone = None
         verdict = refused(failure.reason, failure.message)
         items = unobserved(look.all_wants, look.marks, verdict, standing=look.standing)
         return Outcome(ZoneResult(ACCEPTED, verdict), items, self._retry_s(failure, memory))

@@ -273,3 +273,51 @@ async def test_nobody_knows_a_policy_after_a_restart_without_the_class(world: Wo
     await world.gone(ZONES, "zone")
     await world.event("zone", "ExternalResourceRetained")
     assert len(world.zones) == 1
+
+
+async def test_an_identity_that_is_not_accepted_any_more_stops_its_zones(world: World) -> None:
+    await world.set_up(a("www"))
+    writes = world.aws.count()
+    await world.apply(identity(region="mars-north-1"))
+    await world.condition(ZONE_CLASSES, "class", "Accepted", "False", "InvalidIdentityRef")
+
+    async def told() -> bool | None:
+        unit = await world.get(ZONE_UNITS, "zone")
+        results = [unit["status"]["zone"], *unit["status"]["recordSets"]]
+        found = {each["reason"] for result in results for each in result["conditions"] if each["type"] == "Accepted"}
+        return True if found == {"InvalidIdentityRef"} else None
+
+    await world.until(told, lambda: "the ledger does not tell of the identity")
+    await world.apply(a("www", "192.0.2.99"))
+    await world.condition(ZONES, "zone", "Accepted", "False", "ZoneClassNotAccepted")
+    assert world.aws.count() == writes
+    await world.apply(identity())
+    await world.programmed(ZONES, "zone")
+    await world.programmed(RECORD_SETS, "www")
+
+
+async def test_an_identity_that_goes_leaves_its_zones_as_they_are(world: World) -> None:
+    await world.set_up(a("www"))
+    calls = len(world.aws.calls)
+    await world.delete(ROUTE53_IDENTITIES, "identity")
+    await world.condition(ZONE_CLASSES, "class", "Accepted", "Unknown", "IdentityNotResolved")
+
+    async def told() -> bool | None:
+        unit = await world.get(ZONE_UNITS, "zone")
+        conditions = {each["type"]: each for each in unit["status"]["zone"]["conditions"]}
+        return True if conditions["Accepted"]["reason"] == "IdentityNotResolved" else None
+
+    await world.until(told, lambda: "the ledger does not tell of the identity")
+    assert len(world.aws.calls) == calls
+    assert world.records()
+    await world.apply(identity())
+    await world.programmed(ZONES, "zone")
+
+
+async def test_a_denied_write_is_told_where_it_was_denied(world: World) -> None:
+    await world.set_up()
+    with world.aws.faults.lasting(Trouble.DENIED, "ChangeResourceRecordSets"):
+        await world.apply(a("www"))
+        await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderAccessDenied")
+        await world.programmed(ZONES, "zone")
+    await world.programmed(RECORD_SETS, "www")

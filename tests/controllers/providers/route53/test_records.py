@@ -181,8 +181,13 @@ async def test_a_pending_change_is_waited_for(world: World) -> None:
     world.aws.route53.polls_until_insync = 10**6
     await world.apply(a("www"))
     await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderChangePending")
-    unit = await world.get(ZONE_UNITS, "zone")
-    (change_id,) = unit["status"]["provider"]["state"]["pendingRecordSetChange"]["changeIDs"]
+
+    async def submitted() -> list[str] | None:
+        state = (await world.get(ZONE_UNITS, "zone"))["status"]["provider"]["state"]
+        found: list[str] | None = state.get("pendingRecordSetChange", {}).get("changeIDs")
+        return found
+
+    (change_id,) = await world.until(submitted, lambda: "no change is noted")
     assert change_id in world.aws.route53.changes
     await world.restart_manager()
     await world.apply(a("api"))
@@ -281,3 +286,14 @@ async def test_an_outage_leaves_what_is_programmed_as_it_was(world: World) -> No
         await world.programmed(RECORD_SETS, "www")
     await world.programmed(ZONES, "zone")
     await world.programmed(RECORD_SETS, "api")
+
+
+async def test_an_edit_takes_a_list_and_a_change_and_nothing_else(world: World) -> None:
+    await world.set_up(a("www"))
+    await world.quiet(1)
+    calls = len(world.aws.calls)
+    await world.apply(a("www", "192.0.2.2"))
+    await world.programmed(RECORD_SETS, "www")
+    operations = {call.operation for call in world.aws.calls[calls:]}
+    assert operations == {LIST, CHANGE, "GetChange"}
+    assert world.aws.count(CHANGE) == 2
