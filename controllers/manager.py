@@ -27,7 +27,9 @@ from controllers.api.record_set import parse_record_set
 from controllers.api.zone import parse_zone
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import ZoneUnitParser
+from controllers.apps.endpoint.aggregation import Aggregation
 from controllers.apps.endpoint.conversion_api import ConversionApi
+from controllers.apps.endpoint.front_proxy import front_proxy_informer, trust
 from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.apps.registry import AppsConfig, attach_apps
 from controllers.apps.surroundings import AppSurroundings, AttachedApp
@@ -95,6 +97,8 @@ class Manager:
             ConversionApi(each.endpoint) for each in config.providers if each.endpoint is not None
         )
         """How the providers of this manager convert endpoints; whoever runs the manager serves them."""
+        served = config.webhook is not None and self.conversion_apis
+        self._front_proxy = front_proxy_informer(client) if served else None
         own_kinds = [*ENDPOINT_KINDS, *(kind for provider in config.providers for kind in provider.kinds)]
         self.admission = Admission(InformerLookups(client, self._core), own_kinds)
         self.synced = asyncio.Event()
@@ -123,7 +127,7 @@ class Manager:
         """
         elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
         async with asyncio.TaskGroup() as tasks:
-            for informer in (*self._informers(), *(each for app in self._apps for each in app.optional)):
+            for informer in (*self._informers(), *self._optional_informers()):
                 tasks.create_task(informer.run())
             tasks.create_task(self._recorder.run())
             for informer in self._informers():
@@ -139,7 +143,13 @@ class Manager:
         config = self._config.webhook
         if config is None:
             return nullcontext()
-        return WebhookServer(self.admission.hooks(), config.certificate, host=config.host, port=config.port)
+        mounts = []
+        if self._front_proxy is not None:
+            trust(self._front_proxy, config.certificate.ask_clients)
+            mounts.append(Aggregation(self.conversion_apis, self._front_proxy).mount)
+        return WebhookServer(
+            self.admission.hooks(), config.certificate, host=config.host, port=config.port, mounts=mounts
+        )
 
     async def _lead(self) -> None:
         """Run fresh controllers: what a former leadership remembered may be out of date."""
@@ -159,6 +169,13 @@ class Manager:
                         tasks.create_task(controller.run())
                     for desk in conversions:
                         tasks.create_task(desk.run())
+
+    def _optional_informers(self) -> Iterator[Informer[Any]]:
+        """Those that nothing waits for: a cluster may lack what they follow, or not let us read it."""
+        for app in self._apps:
+            yield from app.optional
+        if self._front_proxy is not None:
+            yield self._front_proxy
 
     def _informers(self) -> Iterator[Informer[Any]]:
         core = self._core

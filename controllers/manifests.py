@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from controllers.api.crd import custom_resource_definitions, definition_of
+from controllers.apps.endpoint.installation import api_service
 from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
 from controllers.core.admission.installation import webhook_manifests
@@ -28,6 +29,9 @@ def files() -> Iterator[tuple[str, Mapping[str, Any]]]:
     kinds = [*ENDPOINT_KINDS, *(kind for each in REGISTRATIONS if each.enabled for kind in each.kinds)]
     for name, manifest in webhook_manifests(Admission(NoLookups(), kinds).hooks()):
         yield f"webhook/{name}", manifest
+    for conversion in (each.endpoint for each in REGISTRATIONS if each.enabled and each.endpoint is not None):
+        service = api_service(conversion)
+        yield f"apiservices/{service['metadata']['name']}.yaml", service
 
 
 def manifests() -> list[Mapping[str, Any]]:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from controllers.apps.endpoint import controller as endpoint
+from controllers.apps.endpoint.ask import TIMEOUT_S
+from controllers.apps.gateway import controller as gateway
+from controllers.apps.gateway.standing import GRACE_S
 from controllers.apps.service import controller as service
 from controllers.apps.surroundings import AppSurroundings, AttachedApp
 
@@ -20,7 +23,8 @@ class AppsConfig:
     record_set_namespace: str | None = None
     service: bool = True
     gateway: bool = False
-    conversion_timeout_s: float = 5.0
+    conversion_timeout_s: float = TIMEOUT_S
+    acceptance_grace_s: float = GRACE_S
 
 
 def attach_apps(config: AppsConfig, surroundings: AppSurroundings) -> Iterator[AttachedApp]:
@@ -29,5 +33,7 @@ def attach_apps(config: AppsConfig, surroundings: AppSurroundings) -> Iterator[A
         surroundings, namespace=config.record_set_namespace, timeout_s=config.conversion_timeout_s
     )
     yield app
+    if config.gateway:
+        yield gateway.attach(surroundings, informers.endpoints, config.acceptance_grace_s)
     if config.service:
         yield service.attach(surroundings, informers.endpoints)

@@ -28,10 +28,25 @@ class ServingCertificate:
     def __init__(self, certificate: Path, key: Path) -> None:
         """Load the pair. Raises CertificateError."""
         self._certificate, self._key = certificate, key
+        self._client_ca = ""
         self._seen = self._versions()
         self._current = self._load()
         self.context = self._load()
         self.context.sni_callback = self._choose
+
+    def ask_clients(self, ca_pem: str) -> None:
+        """From now on ask clients for a certificate of these authorities; who has none may come in too, and is nobody then.
+
+        Raises CertificateError when there is no authority in the text; everything stays as it was then.
+        """
+        before, self._client_ca = self._client_ca, ca_pem
+        try:
+            self._current = self._load()
+        except CertificateError:
+            self._client_ca = before
+            raise
+        # What a handshake asks for comes from the context that it began with, whom it trusts from the current one.
+        self.context.verify_mode = ssl.CERT_OPTIONAL
 
     def reload(self) -> bool:
         """Load the pair again when its files have changed; say whether a new one is in use."""
@@ -64,6 +79,12 @@ class ServingCertificate:
             context.load_cert_chain(self._certificate, self._key)
         except (OSError, ssl.SSLError) as error:
             raise CertificateError(f"{self._certificate}, {self._key}: {error}") from error
+        if self._client_ca:
+            context.verify_mode = ssl.CERT_OPTIONAL
+            try:
+                context.load_verify_locations(cadata=self._client_ca)
+            except (ssl.SSLError, ValueError) as error:
+                raise CertificateError(f"authorities of clients: {error}") from error
         return context
 
     def _versions(self) -> tuple[tuple[int, int, int] | None, ...]:

@@ -45,6 +45,9 @@ class ServerLimits:
     drain_s: float = 5.0
 
 
+Mount = Callable[[web.Application], None]
+
+
 class ListenError(OSError):
     """The address cannot be taken; the text names it and says why."""
 
@@ -69,8 +72,9 @@ class WebhookServer:
         host: str | None = None,
         port: int = PORT,
         limits: ServerLimits | None = None,
+        mounts: Sequence[Mount] = (),
     ) -> None:
-        """Take what to serve; `port` 0 takes any free one, a `host` of None all addresses."""
+        """Take what to serve; `port` 0 takes any free one, a `host` of None all addresses. `mounts` add paths of their own."""
         self._certificate = certificate
         self._limits = limits or ServerLimits()
         self._address = (host, port)
@@ -81,6 +85,8 @@ class WebhookServer:
             application.router.add_post(hook.path, self._route(hook))
         for path in HEALTH_PATHS:
             application.router.add_get(path, _healthy)
+        for mount in mounts:
+            mount(application)
         self._runner = web.AppRunner(
             application,
             access_log=None,

@@ -1,0 +1,136 @@
+"""What a Gateway publishes with its routes. Pure: objects in, hostnames and targets out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from controllers.api.endpoint import ENDPOINT_GROUP, MANAGED_BY_LABEL, RETIREMENT_ANNOTATION, EndpointReason
+from controllers.api.reference import selects
+from controllers.apps.endpoint.plan import digested_name
+from controllers.apps.gateway.hostname import in_common
+from controllers.apps.gateway.kind import HTTP_PROTOCOLS, Gateway, HttpRoute, Listener, ParentRef
+from controllers.apps.gateway.standing import GRACE_S, Judgement, Standing, judge_route
+from controllers.apps.hostname_list import Hostnames, sort_out
+from controllers.apps.left_out import LeftOut
+from controllers.apps.source import Endpoint
+from kube.object import ObjectKey
+
+GATEWAY_MANAGER: Final = "dns-api-gateway"
+GATEWAY_NAMESPACE_LABEL: Final = f"gateway.{ENDPOINT_GROUP}/gateway-namespace"
+GATEWAY_NAME_LABEL: Final = f"gateway.{ENDPOINT_GROUP}/gateway-name"
+
+NamespaceLabels = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The endpoint of a Gateway; `again_s` says in how many seconds it changes by itself."""
+
+    endpoint: Endpoint
+    again_s: float | None
+
+
+def endpoint_of(
+    gateway: Gateway,
+    routes: Iterable[HttpRoute],
+    labels: NamespaceLabels,
+    published: frozenset[str],
+    now: datetime,
+    grace_s: float = GRACE_S,
+    *,
+    blind: bool = False,
+) -> Published:
+    """Return what a Gateway publishes.
+
+    `published` are the hostnames that it publishes now: those of routes in doubt stay, and all of them while there are routes that
+    cannot be read (`blind`). `labels` are those of namespaces.
+    """
+    good: set[str] = set(published) if blind else set()
+    doubts: dict[str, Judgement] = {}
+    waits_s = []
+    for route in sorted(routes, key=lambda each: each.meta.key):
+        judgement = judge_route(route, now, grace_s)
+        if judgement.again_s is not None:
+            waits_s.append(judgement.again_s)
+        named = hostnames_at(gateway, route, labels.get(route.meta.namespace))
+        if judgement.standing is Standing.ACCEPTED:
+            good |= named
+            continue
+        if judgement.standing is Standing.IN_DOUBT:
+            good |= named & published
+        doubts |= dict.fromkeys(named, judgement)
+    hostnames = sort_out(good, _left_out(doubts, good))
+    live = not gateway.meta.deleting
+    retirement = gateway.meta.annotations.get(RETIREMENT_ANNOTATION)
+    endpoint = Endpoint(
+        key=endpoint_key(gateway.meta.key),
+        labels=labels_of(gateway.meta.key),
+        hostnames=hostnames if live else Hostnames(()),
+        targets=gateway.addresses if live else (),
+        annotations={RETIREMENT_ANNOTATION: retirement} if retirement is not None else {},
+    )
+    return Published(endpoint, min(waits_s) if waits_s and live else None)
+
+
+def hostnames_at(gateway: Gateway, route: HttpRoute, labels: Mapping[str, str] | None) -> set[str]:
+    """Return the hostnames under which the Gateway's listeners serve a route, accepted or not."""
+    found: set[str] = set()
+    for parent in route.parents:
+        if not parent.is_gateway or parent.key != gateway.meta.key:
+            continue
+        for listener in gateway.listeners:
+            if _is_meant(parent, listener) and _lets_in(listener, gateway, route, labels):
+                found |= in_common(route.hostnames, listener.hostname)
+    return found
+
+
+def endpoint_key(gateway: ObjectKey) -> ObjectKey:
+    """Return the key of a Gateway's EndpointRecordSet."""
+    return ObjectKey(gateway.namespace, digested_name(f"{gateway.namespace}-{gateway.name}", tuple(gateway)))
+
+
+def labels_of(gateway: ObjectKey) -> dict[str, str]:
+    """Return the labels that say whose EndpointRecordSet it is; a longer name than a label's value has is cut."""
+    return {
+        MANAGED_BY_LABEL: GATEWAY_MANAGER,
+        GATEWAY_NAMESPACE_LABEL: gateway.namespace,
+        GATEWAY_NAME_LABEL: _label(gateway.name),
+    }
+
+
+def is_made_for(labels: Mapping[str, str], gateway: ObjectKey) -> bool:
+    """Say whether an EndpointRecordSet with these labels was made for a Gateway."""
+    return all(labels.get(name) == value for name, value in labels_of(gateway).items())
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= 63 else digested_name(name, (name,))
+
+
+def _is_meant(parent: ParentRef, listener: Listener) -> bool:
+    if parent.section and parent.section != listener.name:
+        return False
+    return parent.port is None or parent.port == listener.port
+
+
+def _lets_in(listener: Listener, gateway: Gateway, route: HttpRoute, labels: Mapping[str, str] | None) -> bool:
+    if listener.protocol not in HTTP_PROTOCOLS or (listener.kinds and "HTTPRoute" not in listener.kinds):
+        return False
+    match listener.namespaces:
+        case "All":
+            return True
+        case "Selector":
+            return labels is not None and listener.selector is not None and selects(listener.selector, labels)
+        case "Same":
+            return route.meta.namespace == gateway.meta.namespace
+        case _:
+            return False
+
+
+def _left_out(doubts: Mapping[str, Judgement], good: set[str]) -> Iterable[LeftOut]:
+    for hostname, judgement in doubts.items():
+        if hostname not in good:
+            yield LeftOut(hostname=hostname, reason=EndpointReason.ROUTE_NOT_ACCEPTED, message=judgement.message)
