@@ -22,6 +22,7 @@ from controllers.providers.route53.parameters import (
     DeletionPolicy,
     Parameters,
     SameNamePolicy,
+    owner_tags,
     wanted_tags,
 )
 from controllers.providers.route53.payload import adopted_zone
@@ -45,6 +46,7 @@ NAME_TAKEN: Final = refused(
     Reason.PROVIDER_CONFLICT,
     "The AWS account has a public hosted zone of this name already. To manage it, name it in spec.adoption.hostedZoneId.",
 )
+_TWIN: Final = "Hosted zone {} carries the tags of this very Zone, which knows nothing of it. To manage it, name it in spec.adoption.hostedZoneId."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ class ZoneKeeper:
         if same_name and parameters.same_name_zone_policy is SameNamePolicy.DENY:
             return Finding(notes, programmed=NAME_TAKEN)
         if notes.caller_reference is None:
+            if twin := await self._twin(same_name):
+                return Finding(notes, programmed=refused(Reason.PROVIDER_CONFLICT, _TWIN.format(twin.id)))
             notes = replace(notes, caller_reference=f"dns-api-{secrets.token_hex(16)}")
             await self._save(notes)
         reference = notes.caller_reference
@@ -149,6 +153,14 @@ class ZoneKeeper:
             await self._save(replace(notes, caller_reference=None))
             return Finding(replace(notes, caller_reference=None), programmed=AGAIN)
         return await self._created(notes, zone, change_id)
+
+    async def _twin(self, same_name: list[HostedZone]) -> HostedZone | None:
+        """Return a hosted zone that carries this Zone's own tags: what the ledger knew of it is lost, or the Zone was here before."""
+        own = owner_tags(self._spec).items()
+        for zone in same_name:
+            if own <= (await self._account.tags(zone.id)).items():
+                return zone
+        return None
 
     async def _created(self, notes: Notes, zone: HostedZone, change_id: str | None) -> Finding:
         change = ZoneChange(ZoneOperation.CREATE, zone.id, change_id) if change_id is not None else None

@@ -124,14 +124,13 @@ def parse_parameters(payload: Mapping[str, Any] | None) -> Parameters | tuple[Fa
 def wanted_tags(parameters: Parameters, zone: UnitZone) -> dict[str, str]:
     """Return the tags of a created hosted zone: whose it is, and what its class asks for."""
     zone_class = zone.zone_class_ref
-    return {
-        **parameters.tags,
-        MANAGED_BY: MANAGER,
-        ZONE_NAMESPACE: zone.ref.namespace,
-        ZONE_NAME: zone.ref.name,
-        CLASS_NAMESPACE: zone_class.namespace,
-        CLASS_NAME: zone_class.name,
-    }
+    own = {CLASS_NAMESPACE: zone_class.namespace, CLASS_NAME: zone_class.name}
+    return {**parameters.tags, **owner_tags(zone), **own}
+
+
+def owner_tags(zone: UnitZone) -> dict[str, str]:
+    """Return the tags that say which Zone a hosted zone belongs to."""
+    return {MANAGED_BY: MANAGER, ZONE_NAMESPACE: zone.ref.namespace, ZONE_NAME: zone.ref.name}
 
 
 def _fault(field: str, found: object) -> Fault:

@@ -189,6 +189,17 @@ async def test_a_lost_status_adopts_nothing_silently(world: World) -> None:
     assert world.aws.count() == before, "everything was there already"
 
 
+async def test_a_lost_status_makes_no_second_zone_even_where_same_names_are_allowed(world: World) -> None:
+    await world.set_up(parameters={"sameNameZonePolicy": "Allow"})
+    made = world.zone
+    await world.stop_manager()
+    await world.client.patch_merge(ZONE_UNITS, {"status": None}, name="zone", namespace=TEAM, subresource="status")
+    await world.start_manager()
+    found = await world.condition(ZONES, "zone", "Programmed", "False", "ProviderConflict")
+    assert made.id in found["message"]
+    assert world.zones == [made]
+
+
 @pytest.mark.parametrize("trouble", [Trouble.CUT_AFTER, Trouble.HALF_ANSWER, Trouble.CUT_BEFORE])
 async def test_a_creation_whose_answer_is_lost_is_read_back(world: World, trouble: Trouble) -> None:
     world.aws.faults.plan(Fault(trouble, "CreateHostedZone"))
