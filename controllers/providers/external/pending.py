@@ -13,7 +13,8 @@ from controllers.providers.external.wanted import LINE_LIMIT, Wanted
 from zonemodel.record import RecordType
 
 REMOVE: Final = "; remove: "
-SHOWN_LIMIT_CHARS: Final = 512
+SHOWN_LIMIT_CHARS: Final = 256
+SURPLUS_LIMIT: Final = 16
 
 
 def lines_to_set(wanted: Wanted, answers: Iterable[Answer]) -> tuple[str, ...]:
@@ -22,7 +23,10 @@ def lines_to_set(wanted: Wanted, answers: Iterable[Answer]) -> tuple[str, ...]:
     lines = [*wanted.lines]
     aliases = {answer.chain[0] for answer in found if answer.outcome is Outcome.ALIAS}
     lines += (f"{REMOVE}{wanted.owner}. CNAME {target}." for target in sorted(aliases))
-    lines += (f"{REMOVE}{each}" for each in sorted(_surplus(wanted, found)))
+    surplus = sorted(_surplus(wanted, found))
+    lines += (f"{REMOVE}{each[:SHOWN_LIMIT_CHARS]}" for each in surplus[:SURPLUS_LIMIT])
+    if len(surplus) > SURPLUS_LIMIT:
+        lines.append(f"{REMOVE}{len(surplus) - SURPLUS_LIMIT} more records of {wanted.type} at {wanted.owner}.")
     return tuple(lines[: 2 * LINE_LIMIT])
 
 
@@ -33,11 +37,7 @@ def lines_to_remove(wanted: Wanted) -> tuple[str, ...]:
 
 def _surplus(wanted: Wanted, answers: Sequence[Answer]) -> set[str]:
     served = {value for answer in answers if answer.outcome is Outcome.DATA for value in answer.values}
-    return {
-        f"{wanted.owner}. {wanted.type} {_shown(wanted.type, value)}"
-        for value in served - wanted.values
-        if len(value) <= SHOWN_LIMIT_CHARS
-    }
+    return {f"{wanted.owner}. {wanted.type} {_shown(wanted.type, value)}" for value in served - wanted.values}
 
 
 def _shown(kind: RecordType, value: str) -> str:
