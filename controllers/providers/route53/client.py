@@ -20,6 +20,7 @@ from controllers.providers.route53.name import read_name
 from controllers.providers.route53.record import Observed, Record, RecordKey, bare_id, read_record
 from controllers.providers.route53.session import Chain, Sessions, told_in_our_words
 from controllers.providers.route53.throttle import Throttle
+from controllers.runtime.metrics import provider_call
 
 if TYPE_CHECKING:
     from mypy_boto3_route53.type_defs import HostedZoneTypeDef
@@ -179,7 +180,8 @@ class Account:
         """Send one request from a worker thread when it is its turn."""
         await self._throttle.slot()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, operation, query)
+            with provider_call("route53"):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, operation, query)
         except Unavailable as failure:
             if not failure.outcome_unknown:
                 self._throttle.complain(failure.retry_after_s)

@@ -46,7 +46,10 @@ NAME_TAKEN: Final = refused(
     Reason.PROVIDER_CONFLICT,
     "The AWS account has a public hosted zone of this name already. To manage it, name it in spec.adoption.hostedZoneId.",
 )
-_TWIN: Final = "Hosted zone {} carries the tags of this very Zone, which knows nothing of it. To manage it, name it in spec.adoption.hostedZoneId."
+_TWIN: Final = (
+    "Hosted zone {} carries the tags of this very Zone, which knows nothing of it. "
+    "To manage it, name it in spec.adoption.hostedZoneId."
+)
 
 
 @dataclass(frozen=True, slots=True)

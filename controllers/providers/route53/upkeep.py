@@ -22,6 +22,7 @@ from controllers.providers.route53.plan import Decision, Step, plan
 from controllers.providers.route53.state import Mark, Notes
 from controllers.providers.route53.submission import Quarantine, Queue, Submission, queue_up, submit
 from controllers.providers.route53.want import Want, Wants
+from controllers.runtime.metrics import DRIFT_REPAIRS
 from kube.object import ObjectKey
 
 Results = dict[ObjectKey, ItemResult]
@@ -115,6 +116,8 @@ class RecordKeeper:
                 assert done is not None, "what is written has a mark"
                 results[change.item] = _result(SUBMITTED, replace(done, change=change_id))
                 self._announcer.record_submitted(change.item, change.action.value, change_id)
+                if change.item in self._standing and not decision.want.source.deletion_requested:
+                    DRIFT_REPAIRS.labels("route53").inc()
             elif refusal is not None:
                 results[change.item] = _result(refused(refusal.reason, refusal.message), decision.held)
             elif submission.failure is not None:
