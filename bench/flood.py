@@ -1,6 +1,7 @@
 """How many queries a second a core answers when all are of one kind: names that exist, that do not, and that a wildcard covers.
 
-No name comes twice in a row of 20,000, as in an attack with random names.
+Names are drawn from 100,000, as in an attack with random names. Other work on the machine shows in the queries a second; the bars are held
+to the processor time of a reply, which hardly depends on it.
 
 python -m bench flood
 """
@@ -21,8 +22,8 @@ from bench.name_server import KNOT, NSD, OURS, running
 ROUNDS: Final = 5
 TIME_S: Final = 0.7
 KINDS: Final = {"hits": "h", "NXDOMAIN": "n", "wildcards": "w", "no data": "d"}
-FLAT: Final = 0.95
-"""From where on two rates count as equal."""
+FLAT: Final = 1.05
+"""Up to where two durations count as equal."""
 
 
 def measure() -> Iterator[Figure]:
@@ -53,5 +54,5 @@ def measure() -> Iterator[Figure]:
     for kind in KINDS:
         yield Figure(f"processor time for a reply, {OURS.name}, {kind}", median(cpu_us[kind]), "us")
     for kind in ("NXDOMAIN", "wildcards"):
-        ratio = median(qps[OURS.name, kind]) / median(qps[OURS.name, "hits"])
-        yield Figure(f"queries a second, {kind} : hits, {OURS.name}", ratio, "x", at_least=FLAT)
+        ratio = median(cpu_us[kind]) / median(cpu_us["hits"])
+        yield Figure(f"processor time for a reply, {kind} : hits, {OURS.name}", ratio, "x", at_most=FLAT)

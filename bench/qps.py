@@ -40,7 +40,6 @@ FLOOD_S: Final = 1.0
 PACE_S: Final = 1.0
 PACE_QPS: Final = 10_000
 MIX: Final = "mix"
-ALONE: Final = {"hits": "h", "NXDOMAIN": "n", "wildcards": "w"}
 ECHO: Final = "bare echo"
 BARS: Final = (
     (NSD.name, 1.3),
@@ -50,29 +49,26 @@ BARS: Final = (
     (COREDNS.name, 1.0),
     (ECHO, 0.9),
 )
-FLAT: Final = 0.95
-"""From where on two rates count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What was measured, by server and kind of query, once a round."""
+    """What was measured, by server, once a round."""
 
-    qps: defaultdict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    qps: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     cpu_us: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     own_us: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     p99_us: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def rate(self, name: str, kind: str = MIX) -> float:
-        return median(self.qps[name, kind])
+    def rate(self, name: str) -> float:
+        return median(self.qps[name])
 
-    def flood(self, name: str, server: Running, folder: Path, outstanding: int, kind: str = MIX) -> None:
+    def flood(self, name: str, server: Running, folder: Path, outstanding: int) -> None:
         before_s, own_before_s = server.cpu_s(), server.own_cpu_s()
-        result = flood(server.port, folder / kind, FLOOD_S, outstanding)
-        self.qps[name, kind].append(result["qps"])
-        if kind == MIX:
-            self.cpu_us[name].append((server.cpu_s() - before_s) / result["replies"] * 1e6)
-            self.own_us[name].append((server.own_cpu_s() - own_before_s) / result["replies"] * 1e6)
+        result = flood(server.port, folder / MIX, FLOOD_S, outstanding)
+        self.qps[name].append(result["qps"])
+        self.cpu_us[name].append((server.cpu_s() - before_s) / result["replies"] * 1e6)
+        self.own_us[name].append((server.own_cpu_s() - own_before_s) / result["replies"] * 1e6)
 
 
 def measure() -> Iterator[Figure]:
@@ -84,8 +80,6 @@ def measure() -> Iterator[Figure]:
         folder.chmod(0o755)  # some servers give up their rights before they read the zone
         write_zone(folder / "zone")
         write_queries(folder / MIX)
-        for kind, letter in ALONE.items():
-            write_queries(folder / kind, letter)
         for number in range(ROUNDS):
             _round(runs, servers, folder, number)
     for name in (ECHO, *(server.name for server in servers)):
@@ -104,21 +98,15 @@ def _round(runs: Runs, servers: list[NameServer], folder: Path, number: int) -> 
         with running(server, folder / f"{server.name}-{number}", folder / "zone") as process:
             runs.flood(server.name, process, folder, server.outstanding)
             runs.p99_us[server.name].append(pace(process.port, folder / MIX, PACE_S, PACE_QPS)["p99_us"])
-            if server is OURS:
-                for kind in ALONE:
-                    runs.flood(server.name, process, folder, server.outstanding, kind)
 
 
 def _ratios(runs: Runs) -> Iterator[Figure]:
     for name, bar in BARS:
-        if (name, MIX) in runs.qps:
+        if name in runs.qps:
             ratio = runs.rate(OURS.name) / runs.rate(name)
             yield Figure(f"queries a second, {OURS.name} : {name}", ratio, "x", at_least=bar)
             cpu = median(runs.cpu_us[name]) / median(runs.cpu_us[OURS.name])
             yield Figure(f"replies for the same processor time, {OURS.name} : {name}", cpu, "x")
-    for kind in ("NXDOMAIN", "wildcards"):
-        ratio = runs.rate(OURS.name, kind) / runs.rate(OURS.name, "hits")
-        yield Figure(f"queries a second, {kind} : hits", ratio, "x", at_least=FLAT)
     if POWERDNS_UNCACHED.name in runs.p99_us:
         ratio = runs.rate(OURS_IN_PYTHON.name) / runs.rate(POWERDNS_UNCACHED.name)
         yield Figure(f"queries a second, {OURS_IN_PYTHON.name} : {POWERDNS_UNCACHED.name}", ratio, "x", at_least=1.0)
