@@ -23,6 +23,7 @@ from controllers.api.provider import (
     ZoneClassSchemas,
     ZoneContract,
     ZoneSchemas,
+    ZoneUnitContract,
 )
 from controllers.api.schema import structural_schema
 from controllers.ledger.binding import VERSION
@@ -90,6 +91,10 @@ def provider_manifest() -> dict[str, Any]:
                     ("require-aaaa-addresses", _HAS_ALIAS),
                 )
             ),
+        ),
+        zone_unit=ZoneUnitContract(
+            # A record set that leaves and the CNAME that comes in its place, or the other way round, go in one batch.
+            disable_validations=(Toggle(name="forbid-cname-coexistence", when="self.deletionRequested"),)
         ),
     )
     spec = ProviderSpec(display=Display(name="Amazon Route 53", description=_ABOUT), versions=(version,))

@@ -157,6 +157,9 @@ async def test_a_type_that_changes_is_deleted_and_created_in_one_batch(world: Wo
     await world.gone(RECORD_SETS, "old")
     await world.programmed(RECORD_SETS, "new")
     assert list(world.records()) == [("www.example.test.", "CNAME")]
+    batches = [call.request["ChangeBatch"] for call in world.aws.calls if call.operation == "ChangeResourceRecordSets"]
+    actions = [[(each["Action"], each["ResourceRecordSet"]["Type"]) for each in batch["Changes"]] for batch in batches]
+    assert actions[-1] == [("DELETE", "A"), ("CREATE", "CNAME")]
 
 
 async def test_an_alias_takes_the_place_of_values(world: World) -> None:

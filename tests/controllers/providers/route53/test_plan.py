@@ -81,6 +81,14 @@ def test_what_is_ours_is_healed_and_deleted_as_it_is_there() -> None:
     assert decision.changes[0].record == there("198.51.100.1", ttl=5), "a deletion names what is there"
 
 
+def test_a_deletion_names_the_alias_target_that_is_there() -> None:
+    alias = {"dnsName": "lb.test.", "hostedZoneID": "Z9", "evaluateTargetHealth": True}
+    subject = want(a=None, ttl=None, options={"alias": alias}, deletionRequested=True)
+    target = {"HostedZoneId": "Z8", "DNSName": "Other.test", "EvaluateTargetHealth": False}
+    found = read_record({"Name": "www.example.test.", "Type": "A", "AliasTarget": target})
+    assert decide(subject, OURS, found).changes[0].dump()["ResourceRecordSet"]["AliasTarget"] == target
+
+
 def test_a_deletion_that_was_done_owns_nothing_any_more() -> None:
     done = decide(want(deletionRequested=True), OURS, there()).done
     assert done is not None
