@@ -1,0 +1,97 @@
+"""Gateways publish the hostnames of their accepted HTTPRoutes."""
+
+from __future__ import annotations
+
+import re
+
+from controllers.api.endpoint import ENDPOINT_RECORD_SETS
+from controllers.apps.gateway.kind import GATEWAYS, HTTP_ROUTES
+from controllers.apps.gateway.source import endpoint_key
+from kube.object import ObjectKey
+from kube.timestamp import time_text, utc_now
+from tests.controllers.apps.conftest import NAMESPACE, World
+
+EDGE = endpoint_key(ObjectKey(NAMESPACE, "edge")).name
+A = ("a", "A", "192.0.2.1")
+B = ("b", "A", "192.0.2.1")
+
+
+async def test_one_endpoint_has_the_hostnames_of_all_accepted_routes(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("one", "edge", "a.example.test")
+    await world.route("two", "edge", "b.example.test", "a.example.test")
+    await world.until_records(A, B)
+    ((key, found),) = (await world.endpoints()).items()
+    assert re.fullmatch(r"default-edge-[0-9a-f]{10}", key.name)
+    labels = found["metadata"]["labels"]
+    assert labels["gateway.endpoint.dns.appthrust.io/gateway-namespace"] == NAMESPACE
+    assert labels["gateway.endpoint.dns.appthrust.io/gateway-name"] == "edge"
+
+
+async def test_a_route_is_published_only_when_every_parent_accepts_it(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("one", "edge", "a.example.test")
+    parents = [{"name": "edge"}, {"name": "other"}]
+    await world.create(HTTP_ROUTES, "two", {"hostnames": ["b.example.test"], "parentRefs": parents})
+    await world.judge("two", "edge", accepted=True)
+    await world.until_records(A)
+    await world.until_reason(EDGE, "b.example.test", "False/RouteNotAccepted")
+    told = (await world.hostname(EDGE, "b.example.test"))["conditions"][0]["message"]
+    assert "Gateway default/other" in told
+
+
+async def test_listener_and_route_narrow_one_another(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1", hostname="*.example.test")
+    await world.route("one", "edge", "a.example.test", "a.elsewhere.test")
+    await world.until_records(A)
+    await world.route("two", "edge")
+    await world.until_records(A, ("*", "A", "192.0.2.1"))
+
+
+async def test_nobody_names_a_hostname_so_nothing_is_published(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("none", "edge")
+    await world.gateway("second", "192.0.2.1")
+    await world.route("some", "second", "b.example.test")
+    await world.until_records(B)
+    assert len(await world.endpoints()) == 1
+
+
+async def test_a_route_that_loses_its_acceptance_stays_published_for_a_time(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("one", "edge", "a.example.test")
+    await world.until_records(A)
+    await world.judge("one", "edge", accepted=False, since=time_text(utc_now()))
+    await world.status(HTTP_ROUTES, "one", {"parents": []})
+    await world.route("two", "edge", "b.example.test")
+    await world.until_records(A, B)
+    await world.judge("one", "edge", accepted=False, since="2020-01-01T00:00:00Z")
+    await world.until_records(B)
+    await world.until_reason(EDGE, "a.example.test", "False/RouteNotAccepted")
+
+
+async def test_a_gateway_that_goes_takes_its_names_along_at_once(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("one", "edge", "a.example.test")
+    await world.until_records(A)
+    await world.client.delete(GATEWAYS, namespace=NAMESPACE, name="edge")
+    await world.until_records()
+    assert await world.is_gone(ENDPOINT_RECORD_SETS, EDGE)
+
+
+async def test_a_route_that_goes_takes_its_names_along(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1")
+    await world.route("one", "edge", "a.example.test")
+    await world.route("two", "edge", "b.example.test")
+    await world.until_records(A, B)
+    await world.client.delete(HTTP_ROUTES, namespace=NAMESPACE, name="one")
+    await world.until_records(B)
+    await world.status(GATEWAYS, "edge", {"addresses": [{"type": "IPAddress", "value": "192.0.2.5"}]})
+    await world.until_records(("b", "A", "192.0.2.5"))

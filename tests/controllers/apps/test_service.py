@@ -1,0 +1,102 @@
+"""Services of type LoadBalancer publish the hostnames that they name."""
+
+from __future__ import annotations
+
+from controllers.api.endpoint import ENDPOINT_RECORD_SETS, MANAGED_BY_LABEL, RETIREMENT_ANNOTATION
+from controllers.apps.service.source import HOSTNAMES_ANNOTATION, LEGACY_ANNOTATION, SERVICES, endpoint_key
+from kube.object import ObjectKey
+from tests.controllers.apps.conftest import NAMESPACE, World
+
+SHOP = endpoint_key(ObjectKey(NAMESPACE, "shop"))
+RECORD = ("shop", "A", "192.0.2.1")
+
+
+async def test_a_service_is_published_with_its_addresses(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test, www.example.test", "192.0.2.1", "2001:db8::1")
+    await world.until_records(
+        RECORD, ("shop", "AAAA", "2001:db8::1"), ("www", "A", "192.0.2.1"), ("www", "AAAA", "2001:db8::1")
+    )
+
+
+async def test_the_name_of_a_load_balancer_becomes_a_cname(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test", "LB-1.cloud.test.")
+    await world.until_records(("shop", "CNAME", "lb-1.cloud.test"))
+
+
+async def test_the_annotation_of_external_dns_is_read_as_external_dns_reads_it(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "Shop.example.test.", "192.0.2.1", annotation=LEGACY_ANNOTATION)
+    await world.until_records(RECORD)
+    await world.annotate(SERVICES, "shop", {HOSTNAMES_ANNOTATION: "www.example.test"})
+    await world.until_records(("www", "A", "192.0.2.1"))
+
+
+async def test_addresses_and_hostnames_are_followed_until_the_service_goes(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test")
+    await world.balance("shop", "192.0.2.1")
+    await world.until_records(RECORD)
+    await world.balance("shop", "192.0.2.2")
+    await world.until_records(("shop", "A", "192.0.2.2"))
+    await world.annotate(SERVICES, "shop", {HOSTNAMES_ANNOTATION: None})
+    await world.until_records()
+    await world.annotate(SERVICES, "shop", {HOSTNAMES_ANNOTATION: "shop.example.test"})
+    await world.until_records(("shop", "A", "192.0.2.2"))
+    await world.client.delete(SERVICES, namespace=NAMESPACE, name="shop")
+    await world.until_records()
+    assert await world.endpoints() == {}
+
+
+async def test_a_service_that_is_no_load_balancer_any_more_gives_its_names_up(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test", "192.0.2.1")
+    await world.until_records(RECORD)
+    await world.client.patch_merge(SERVICES, {"spec": {"type": "ClusterIP"}}, namespace=NAMESPACE, name="shop")
+    await world.until_records()
+
+
+async def test_a_service_that_went_while_no_manager_ran_is_cleaned_up_after(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test", "192.0.2.1")
+    await world.until_records(RECORD)
+    await world.stop_manager()
+    await world.client.delete(SERVICES, namespace=NAMESPACE, name="shop")
+    await world.start_manager()
+    await world.until_records()
+
+
+async def test_a_hostname_that_is_none_is_left_out_and_the_status_says_why(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test,bad_name.example.test", "192.0.2.1")
+    await world.until_records(RECORD)
+    await world.until_reason(SHOP.name, "bad_name.example.test", "False/InvalidHostname")
+    await world.annotate(SERVICES, "shop", {HOSTNAMES_ANNOTATION: "shop.example.test"})
+    await world.until_reason(SHOP.name, "bad_name.example.test", "")
+
+
+async def test_an_endpoint_of_somebody_else_stays_as_it_is(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.endpoint(SHOP.name, ["mine.example.test"])
+    await world.service("shop", "shop.example.test", "192.0.2.1")
+    await world.service("other", "other.example.test", "192.0.2.2")
+    await world.until_records(("mine", "A", "192.0.2.1"), ("other", "A", "192.0.2.2"))
+    await world.client.delete(SERVICES, namespace=NAMESPACE, name="shop")
+    await world.client.delete(SERVICES, namespace=NAMESPACE, name="other")
+    await world.until_records(("mine", "A", "192.0.2.1"))
+
+
+async def test_the_intent_to_retire_addresses_travels_with_the_endpoint(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.service("shop", "shop.example.test", "192.0.2.1")
+    await world.until_records(RECORD)
+    await world.annotate(SERVICES, "shop", {RETIREMENT_ANNOTATION: "disabled"})
+
+    async def travelled() -> bool:
+        metadata = (await world.get(ENDPOINT_RECORD_SETS, SHOP.name))["metadata"]
+        return bool(metadata.get("annotations", {}).get(RETIREMENT_ANNOTATION) == "disabled")
+
+    await world.until(travelled)
+    labels = (await world.get(ENDPOINT_RECORD_SETS, SHOP.name))["metadata"]["labels"]
+    assert labels[MANAGED_BY_LABEL] == "dns-api-service"
