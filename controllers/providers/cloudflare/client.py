@@ -39,6 +39,7 @@ from controllers.providers.cloudflare.zone_fact import (
     parse_token,
     parse_zone,
 )
+from controllers.runtime.metrics import provider_call
 
 TIMEOUT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 10.0
@@ -179,7 +180,7 @@ class CloudflareClient:
     async def _call(self, request: Callable[[], Awaitable[Any]], *, authenticating: bool = False) -> Any:
         await self.pace.take_turn()
         try:
-            with _translated(authenticating):
+            with provider_call("cloudflare"), _translated(authenticating):
                 return await request()
         except ThrottledError as error:
             error.retry_after_s = self.pace.pause(error.retry_after_s)

@@ -18,7 +18,7 @@ from kube.object import ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A change that the API refused, not to be tried again before `until`."""
+    """A change that the API refused, or took and does not show, not to be tried again before `until`."""
 
     change: Change
     verdict: Verdict
@@ -47,8 +47,9 @@ def inputs_of(view: CloudflareView) -> Hashable:
     request = main.meta.annotations.get(RECONCILE_REQUEST) if main is not None else None
     followed = (zone_class.meta.uid, zone_class.meta.generation) if zone_class is not None else None
     provider = view.provider.meta.generation if view.provider is not None else None
-    conditions = (
-        tuple((each.type, each.status) for each in identity.status.conditions) if identity is not None else None
-    )
+    judged = None
+    if identity is not None:
+        conditions = tuple((each.type, each.status, each.observed_generation) for each in identity.status.conditions)
+        judged = identity.meta.uid, identity.meta.generation, conditions
     account = view.account.serial if view.account is not None else None
-    return parts, request, followed, provider, conditions, account
+    return parts, request, followed, provider, judged, account

@@ -27,13 +27,18 @@ from controllers.providers.cloudflare.ownership_desk import OwnershipDesk
 from controllers.providers.cloudflare.plan import ItemPlan, Known, plan_item, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.record import is_id
 from controllers.providers.cloudflare.schedule import schedule
-from controllers.providers.cloudflare.submission import Note, Outcome, Submission
+from controllers.providers.cloudflare.submission import SUBMITTED, VANISHED, Note, Outcome, Submission
 from controllers.providers.cloudflare.zone_fact import ZoneFact
 from controllers.providers.cloudflare.zone_step import PROGRAMMED
 from kube.object import ObjectKey
 
+REQUEST_CHANGES: Final = 200
+"""Changes that are put together in one request, so that its note in the ledger stays small; one item alone may have more."""
+
 GONE: Final = ItemResult(refused(Reason.PROVIDER_CHANGE_PENDING, "Deleted."), gone=True)
-LEAVING: Final = refused(Reason.PROVIDER_CHANGE_DEFERRED, "The ledger is being deleted.")
+UNKEPT: Final = refused(
+    Reason.PROVIDER_CHANGE_PENDING, "The change was made and Cloudflare shows something else; it is made again later."
+)
 
 
 @dataclass(slots=True)
@@ -112,7 +117,7 @@ class RecordWork:
                 submission.outcomes[plan.item.key] = Outcome(refusal.verdict)
             else:
                 alone.append(plan)
-        await submission.run(schedule(fresh, self.fact.batch_limit, alone=alone))
+        await submission.run(schedule(fresh, min(REQUEST_CHANGES, self.fact.batch_limit), alone=alone))
 
     def _concluded(
         self, plans: Sequence[ItemPlan], known: dict[ObjectKey, UnitRecordSetStatus], submission: Submission
@@ -127,8 +132,9 @@ class RecordWork:
                 self.announcer.record_changes(self.zone, plan)
             if plan.adopted:
                 self.announcer.records_adopted(self.zone, plan)
-            if outcome is not None and outcome.refused:
-                refusals[key] = Refusal(plan.change, outcome.verdict, self.now + self.patience.refusal_s)
+            if outcome is not None and (outcome.refused or outcome.done):
+                verdict = UNKEPT if outcome.done else outcome.verdict
+                refusals[key] = Refusal(plan.change, verdict, self.now + self.patience.refusal_s)
             elif (old := self.memory.refusals.get(key)) is not None and old.change == plan.change:
                 refusals[key] = old
         self.memory.refusals = refusals
@@ -138,10 +144,7 @@ class RecordWork:
 
     def _next_s(self, plans: Iterable[ItemPlan], submission: Submission, refusals: Iterable[Refusal]) -> float | None:
         due = [max(refusal.until - self.now, self.patience.confirm_s) for refusal in refusals]
-        if any(
-            plan.change and submission.outcomes[plan.item.key].verdict.reason == Reason.PROVIDER_CHANGE_PENDING
-            for plan in plans
-        ):
+        if any(outcome.verdict in (SUBMITTED, VANISHED) for outcome in submission.outcomes.values()):
             due.append(self.patience.confirm_s)
         if any(not plan.sure for plan in plans):
             due.append(self.patience.grace_s)
