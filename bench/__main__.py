@@ -10,13 +10,28 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Final
 
-from bench import admission, controllers, edit, flood, ownership, probe, qps, report, tcp, transfer, update, zone_load
+from bench import (
+    admission,
+    controllers,
+    edit,
+    endpoint,
+    flood,
+    ownership,
+    probe,
+    qps,
+    report,
+    tcp,
+    transfer,
+    update,
+    zone_load,
+)
 from bench.figure import Figure, machine
 
 _MODULES: Final[dict[str, ModuleType]] = {
     "admission": admission,
     "controllers": controllers,
     "edit": edit,
+    "endpoint": endpoint,
     "flood": flood,
     "load": zone_load,
     "ownership": ownership,
