@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "verify": ("cli.verify", "Tell whether servers answer with what a zone's claims say."),
     "withdrawal": ("cli.withdrawal", "Tell which addresses may be given back, or waive the proof."),
     "ownership": ("cli.ownership", "Tell and move who owns which records of a zone."),
+    "migrate": ("cli.migrate", "Take over what others keep in a zone."),
     "server": ("cli.server", "Run the name server alone."),
     "manager": ("cli.manager", "Run the controllers alone, against a cluster."),
 }
