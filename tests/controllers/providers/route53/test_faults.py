@@ -193,7 +193,7 @@ def _contents(zone: HostedZone) -> object:
 
 
 @given(schedules)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_some_schedules_of_faults_converge(service: FakeAws, schedule: Schedule) -> None:
     check(service, schedule)
 

@@ -48,7 +48,9 @@ async def test_a_created_zone_carries_the_tags_of_its_owner_and_class(world: Wor
     assert world.zone.tags["appthrust.io/managed-by"] == "dns-api"
 
 
-@pytest.mark.parametrize("key", ["appthrust.io/managed-by", "appthrust.io/zone-name"])
+@pytest.mark.parametrize(
+    "key", ["appthrust.io/managed-by", pytest.param("appthrust.io/zone-name", marks=pytest.mark.slow)]
+)
 async def test_reserved_tags_are_denied_by_policy(world: World, key: str) -> None:
     await world.apply(identity(), zone_class(tags={key: "mine"}), zone())
     found = await world.condition(ZONE_CLASSES, "class", "Accepted", "False", "DeniedByPolicy")
@@ -200,7 +202,14 @@ async def test_a_lost_status_makes_no_second_zone_even_where_same_names_are_allo
     assert world.zones == [made]
 
 
-@pytest.mark.parametrize("trouble", [Trouble.CUT_AFTER, Trouble.HALF_ANSWER, Trouble.CUT_BEFORE])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Trouble.CUT_AFTER,
+        pytest.param(Trouble.HALF_ANSWER, marks=pytest.mark.slow),
+        pytest.param(Trouble.CUT_BEFORE, marks=pytest.mark.slow),
+    ],
+)
 async def test_a_creation_whose_answer_is_lost_is_read_back(world: World, trouble: Trouble) -> None:
     world.aws.faults.plan(Fault(trouble, "CreateHostedZone"))
     await world.set_up(a("www"))
