@@ -50,6 +50,7 @@ class _Known:
 @dataclass(slots=True)
 class _Outage:
     failures: int
+    since: float
     until: float
     answer: Unconverted
 
@@ -74,8 +75,9 @@ class Conversions:
             outage = self._outages.get(api)
             if outage is not None and outage.until > self._clock():
                 return outage.answer
+            started = self._clock()
             answer = await self._post(api, given)
-        self._note(api, given, answer)
+        self._note(api, given, answer, started)
         return answer
 
     def wait_s(self, api: ResourceRef) -> float:
@@ -94,12 +96,9 @@ class Conversions:
         except KubeError as error:
             return _judge_failure(api, error)
 
-    def _note(self, api: ResourceRef, given: ConversionInput, answer: Converted) -> None:
+    def _note(self, api: ResourceRef, given: ConversionInput, answer: Converted, started: float) -> None:
         if isinstance(answer, Unconverted) and answer.reason is EndpointReason.CONVERSION_UNAVAILABLE:
-            before = self._outages.get(api)
-            failures = before.failures + 1 if before is not None else 0
-            self._outages[api] = _Outage(failures, self._clock() + PAUSE.delay_s(failures), answer)
-            _log.warning("conversion api is unavailable", group=api.group, failures=failures + 1)
+            self._note_outage(api, answer, started)
             return
         self._outages.pop(api, None)
         if not isinstance(answer, Unconverted):
@@ -107,6 +106,15 @@ class Conversions:
             self._known.move_to_end((api, given))
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+    def _note_outage(self, api: ResourceRef, answer: Unconverted, started: float) -> None:
+        """Questions that were under way together fail together, and count as one failure."""
+        before, now = self._outages.get(api), self._clock()
+        if before is not None and started < before.since:
+            return
+        failures = before.failures + 1 if before is not None else 0
+        self._outages[api] = _Outage(failures, now, now + PAUSE.delay_s(failures), answer)
+        _log.warning("conversion api is unavailable", group=api.group, failures=failures + 1)
 
 
 def _judge_failure(api: ResourceRef, error: KubeError) -> Unconverted:

@@ -156,6 +156,8 @@ async def test_a_zone_that_is_going_is_left_so_that_it_can_go(world: World) -> N
     await world.zone("zone", "example.test")
     await world.endpoint("one", ["app.example.test"])
     await world.until_records(APP)
+    held = {"metadata": {"finalizers": ["test.example/held"]}}
+    await world.client.patch_merge(ZONES, held, namespace=NAMESPACE, name="zone")
     await world.client.delete(ZONES, namespace=NAMESPACE, name="zone")
 
     async def let_go() -> bool:
