@@ -7,6 +7,7 @@ import contextlib
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -21,6 +22,7 @@ from cli.provider_options import Providers, with_manager_options
 from controllers.core.admission.certificate import CertificateError, ServingCertificate
 from controllers.core.admission.server import PORT, ListenError, WebhookConfig
 from controllers.manager import Manager, ManagerConfig
+from controllers.runtime.metrics_server import MetricsListenError, MetricsServer
 from kube.client import Client
 from kube.config import connect
 from kube.errors import KubeError
@@ -50,6 +52,14 @@ WebhookCertDir = Annotated[
         help=f"Folder of {CERTIFICATE_FILE} and {KEY_FILE}, read again when they change; without it admission is not served.",
     ),
 ]
+MetricsListen = Annotated[
+    str | None,
+    typer.Option(
+        envvar="METRICS_LISTEN",
+        metavar="[HOST]:PORT",
+        help="Where /metrics is served over plain HTTP; without it nothing is.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +74,7 @@ def manager_command(
     identity: Identity = None,
     webhook_listen: WebhookListen = None,
     webhook_cert_dir: WebhookCertDir = None,
+    metrics_listen: MetricsListen = None,
     endpoint_recordset_namespace: RecordSetNamespace = None,
     service_source_enabled: ServiceSource = True,
     gateway_source_enabled: GatewaySource = False,
@@ -79,11 +90,12 @@ def manager_command(
         webhook=_webhook(webhook_listen, webhook_cert_dir),
         apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
     )
+    metrics = None if metrics_listen is None else MetricsServer(*_listen(metrics_listen, "--metrics-listen"))
     try:
         client = connect(kubeconfig, field_manager="dns-api")
         relax_collector()
-        uvloop.run(_run(client, config))
-    except (KubeError, ExceptionGroup) as error:
+        uvloop.run(_run(client, config, metrics or contextlib.nullcontext()))
+    except (KubeError, MetricsListenError, ExceptionGroup) as error:
         _end(error)
 
 
@@ -93,17 +105,22 @@ def _webhook(listen: str | None, cert_dir: Path | None) -> WebhookConfig | None:
             needed = f"admission is served over TLS only: a folder with {CERTIFICATE_FILE} and {KEY_FILE} is needed"
             raise typer.BadParameter(needed, param_hint="--webhook-cert-dir")
         return None
-    text = listen or f":{PORT}"
-    host, port = parse_address(f"*{text}" if text.startswith(":") else text, "--webhook-listen")
+    host, port = _listen(listen or f":{PORT}", "--webhook-listen")
     try:
         certificate = ServingCertificate(cert_dir / CERTIFICATE_FILE, cert_dir / KEY_FILE)
     except CertificateError as error:
         raise typer.BadParameter(str(error), param_hint="--webhook-cert-dir") from error
-    return WebhookConfig(certificate, None if host == "*" else host, port)
+    return WebhookConfig(certificate, host, port)
 
 
-async def _run(client: Client, config: ManagerConfig) -> None:
-    async with client:
+def _listen(text: str, option: str) -> tuple[str | None, int]:
+    """Return where to listen; no host stands for all addresses."""
+    host, port = parse_address(f"*{text}" if text.startswith(":") else text, option)
+    return None if host == "*" else host, port
+
+
+async def _run(client: Client, config: ManagerConfig, metrics: AbstractAsyncContextManager[object]) -> None:
+    async with client, metrics:
         work = asyncio.create_task(Manager(client, config).run())
         loop = asyncio.get_running_loop()
         for signum in (signal.SIGINT, signal.SIGTERM):
@@ -112,10 +129,10 @@ async def _run(client: Client, config: ManagerConfig) -> None:
             await work
 
 
-def _end(error: KubeError | ExceptionGroup[Exception]) -> None:
+def _end(error: KubeError | MetricsListenError | ExceptionGroup[Exception]) -> None:
     """Tell about failures that have an explanation; raises all others."""
     causes = list(_leaves(error))
-    if not all(isinstance(each, KubeError | ListenError) for each in causes):
+    if not all(isinstance(each, KubeError | ListenError | MetricsListenError) for each in causes):
         raise error
     for each in causes:
         typer.echo(f"error: {each.message if isinstance(each, KubeError) else each}", err=True)

@@ -149,6 +149,8 @@ class Informer(Generic[T]):
             started = loop.time()
             error = await self._attempt()
             calm = loop.time() - started >= _CALM_WATCH_S
+            if error is not None or not calm:
+                metrics.WATCH_RESTARTS.labels(self._resource).inc()
             failures = 0 if calm else failures + 1
             if error is None and calm:
                 continue

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import structlog
 
+from kube import metrics
 from kube.client import Client
 from kube.errors import AlreadyExists, Conflict, KubeError, NotFound
 from kube.resource import ResourceRef
@@ -90,6 +91,8 @@ class LeaseElector:
         self._observed: _Observed | None = None
         self._log = _log.bind(lease=f"{namespace}/{name}", identity=identity)
         self._leading = False
+        self._shown = metrics.LEADING.labels(name)
+        self._shown.set(0)
         self._may_hold = False
         self._renewed = 0.0
 
@@ -124,6 +127,7 @@ class LeaseElector:
         body = asyncio.ensure_future(_call(on_started))
         renewal = asyncio.ensure_future(self._renew_until_lost())
         self._leading = True
+        self._shown.set(1)
         try:
             await asyncio.wait({body, renewal}, return_when=asyncio.FIRST_COMPLETED)
             if not body.done():
@@ -133,6 +137,7 @@ class LeaseElector:
             return True
         finally:
             self._leading = False
+            self._shown.set(0)
             await self._stop(body, renewal)
 
     async def _acquire(self) -> None:

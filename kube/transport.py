@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -26,6 +27,9 @@ Warn = Callable[[str], None]
 """Gets the text of a server's Warning header (RFC 7234 section 5.5, as Kubernetes uses it), each text once."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
+NO_ANSWER: Final = "<error>"
+REQUESTS: Final[Counter[tuple[str, str]]] = Counter()
+"""How many requests this process has made, by status code, or NO_ANSWER, and method."""
 _LARGE_BODY_BYTES: Final = 256 * 1024
 _KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
@@ -140,7 +144,15 @@ class Transport:
             headers = {**headers, "Authorization": authorization}
         # a large body given as a stream is written piece by piece, and lets others run in between
         data = io.BytesIO(body) if body is not None and len(body) > _LARGE_BODY_BYTES else body
-        return await self._session.request(method, url, headers=headers, data=data, timeout=timeout, **self._options)
+        try:
+            response = await self._session.request(
+                method, url, headers=headers, data=data, timeout=timeout, **self._options
+            )
+        except (aiohttp.ClientError, OSError):
+            REQUESTS[NO_ANSWER, method] += 1
+            raise
+        REQUESTS[str(response.status), method] += 1
+        return response
 
     async def _renewed(self, refused: str | None) -> bool:
         """Whether there are other credentials than the refused ones; renews once for all that ask meanwhile."""

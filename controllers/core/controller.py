@@ -44,6 +44,7 @@ from controllers.core.withdrawal.informer import zone_key_of as zone_key_of_with
 from controllers.core.withdrawal.projector import changed_withdrawals, write_status_of
 from controllers.core.withdrawal.reconciler import WaiverReconciler
 from controllers.core.zone_rule import judge_surroundings
+from controllers.runtime import metrics
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
 from controllers.runtime.parallel import in_parallel
@@ -93,12 +94,14 @@ class Composer:
         self.conversions = ConversionDesk(converter or ConversionClient(), self.controller.enqueue)
         followed = informers.withdrawals
         self._waivers = WaiverReconciler(client, followed, recorder, wall_clock) if followed is not None else None
+        self._guarded = metrics.Tally(metrics.GUARD_HOLDS, metrics.GUARD_HELD_ZONES)
         self._events = EventMap()
         self._subscribe()
 
     def close(self) -> None:
         """Stop following the caches."""
         self._events.close()
+        self._guarded.close()
         if self._waivers is not None:
             self._waivers.close()
 
@@ -120,6 +123,7 @@ class Composer:
         left_s = self._collection.left_s(key, composition.step)
         if left_s and not composition.held:
             composition = compose(replace(inputs, collecting=True), memory)
+        self._guarded.note(key, composition.step is not None and composition.step.hold is not None)
         await self._writer.hold_claims(inputs, composition)
         if oversized := await self._writer.write_ledger(inputs, composition):
             composition = without_room(composition, oversized)

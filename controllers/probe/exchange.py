@@ -23,6 +23,7 @@ import dns.rdatatype
 from controllers.probe.address import Address
 from controllers.probe.answer import GARBAGE, NO_ROUTE, SILENCE, Answer, Question
 from controllers.probe.pace import Pace
+from controllers.runtime.metrics import PROVIDER_CALLS
 
 EDNS_PAYLOAD_OCTETS: Final = 1232
 ATTEMPTS: Final = 2
@@ -62,6 +63,7 @@ class NetworkExchange:
         for _ in range(ATTEMPTS):
             query = _query(question, recursion=recursion, use_edns=use_edns)
             reply = await self._once(server, query, timeout_s / ATTEMPTS)
+            _count(reply)
             if isinstance(reply, dns.message.Message) and use_edns and reply.rcode() in _NO_EDNS:
                 use_edns = False
             elif reply is not SILENCE:
@@ -113,6 +115,12 @@ def has_route(server: Address) -> bool:
     except OSError as error:
         return error.errno not in _NO_ROUTE
     return True
+
+
+def _count(reply: dns.message.Message | Answer) -> None:
+    """Count a question by what came of it: an RCODE, or why there is none."""
+    code = reply.outcome.value if isinstance(reply, Answer) else dns.rcode.to_text(reply.rcode())
+    PROVIDER_CALLS.labels("external", code).inc()
 
 
 def _query(question: Question, *, recursion: bool, use_edns: bool) -> dns.message.Message:

@@ -65,7 +65,8 @@ class Controller(Generic[K]):
         self._stopping = False
         self._log = _log.bind(controller=name)
         self._seconds = metrics.RECONCILE_SECONDS.labels(name)
-        metrics.QUEUE_DEPTH.labels(name).set_function(self.queue.__len__)
+        self._active = metrics.ACTIVE_WORKERS.labels(name)
+        metrics.WORKQUEUE_DEPTH.labels(name).set_function(self.queue.__len__)
 
     def enqueue(self, key: K) -> None:
         """Reconcile the key soon."""
@@ -99,9 +100,11 @@ class Controller(Generic[K]):
     async def _work(self, key: K) -> None:
         loop = asyncio.get_running_loop()
         started = loop.time()
+        self._active.inc()
         try:
             await self._attempt(key)
         finally:
+            self._active.dec()
             took_s = loop.time() - started
             self._seconds.observe(took_s)
             self.queue.done(key, rest_s=min(took_s, self._settle_s) if took_s > _CHEAP_S else 0.0)

@@ -90,3 +90,16 @@ def _ask(port: int, path: str, body: object, context: ssl.SSLContext) -> str:
     with urllib.request.urlopen(request, context=context, timeout=30) as answer:
         text: str = answer.read().decode()
         return text
+
+
+def test_metrics_are_served_on_a_listener_of_their_own(up: Up, home: Path) -> None:
+    environment = {"HOME": str(home), "METRICS_LISTEN": "127.0.0.1:0", "POD_NAME": "measured"}
+    with started("manager", "--kubeconfig", str(up.kubeconfig), environment=environment) as process:
+        port = json.loads(process.stderr.until("metrics are served"))["port"]
+        process.stderr.until("caches are complete")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+            text = answer.read().decode()
+        process.send_signal(15)
+        assert process.ended() == 0
+    assert 'dns_api_leader_election_master_status{name="dns-api-manager"} 0.0' in text
+    assert re.search(r'dns_api_rest_client_requests_total\{code="200",method="GET"\} \d', text)

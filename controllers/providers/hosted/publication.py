@@ -28,6 +28,7 @@ from controllers.providers.hosted.standing import Course, Standing
 from controllers.providers.hosted.view import ZoneView
 from controllers.providers.hosted.writer import HostedWriter
 from controllers.providers.hosted.zone_state import ZoneState
+from controllers.runtime.metrics import DRIFT_REPAIRS
 from controllers.runtime.parallel import in_parallel
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, NotFound, ResourceNotServed, RetryableError
 from kube.object import ObjectKey
@@ -209,6 +210,7 @@ class Publisher:
         self._echo.remember(view.key, manifest.meta.resource_version, manifest)
         history.generation = manifest.meta.generation
         if same:
+            DRIFT_REPAIRS.labels("hosted").inc()
             history.restate()
         else:
             history.advance(layout.digest, serial, layout.lines, (page.name for page in layout.pages))

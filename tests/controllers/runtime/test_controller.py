@@ -182,15 +182,15 @@ def errors(kind: str) -> float:
 
 async def test_depth_and_durations_are_measured() -> None:
     work = Work(takes_s=10)
-    before = REGISTRY.get_sample_value("dns_api_reconcile_seconds_count", {"controller": "tested"}) or 0.0
+    before = REGISTRY.get_sample_value("dns_api_reconcile_time_seconds_count", {"controller": "tested"}) or 0.0
     async with running(work, workers=1) as controller:
         for key in "abc":
             controller.enqueue(key)
         await eventually(lambda: work.started)
-        assert REGISTRY.get_sample_value("dns_api_queue_depth", {"controller": "tested"}) == 2
+        assert REGISTRY.get_sample_value("dns_api_workqueue_depth", {"controller": "tested"}) == 2
         await eventually(lambda: controller.queue.idle)
-        assert REGISTRY.get_sample_value("dns_api_queue_depth", {"controller": "tested"}) == 0
-        after = REGISTRY.get_sample_value("dns_api_reconcile_seconds_count", {"controller": "tested"})
+        assert REGISTRY.get_sample_value("dns_api_workqueue_depth", {"controller": "tested"}) == 0
+        after = REGISTRY.get_sample_value("dns_api_reconcile_time_seconds_count", {"controller": "tested"})
         assert after == before + 3
 
 

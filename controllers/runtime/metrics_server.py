@@ -1,0 +1,58 @@
+"""`/metrics` over plain HTTP, on a listener of its own.
+
+Owns the socket and that one path. Never answers anything else, so that whoever may read numbers reaches nothing more.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import structlog
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+_log = structlog.get_logger(__name__)
+
+STOP_S = 0.5
+
+
+class MetricsListenError(OSError):
+    """The address cannot be taken; the text names it and says why."""
+
+
+class MetricsServer:
+    """An async context manager that listens while it is entered; a `host` of None means all addresses, port 0 any free one."""
+
+    def __init__(self, host: str | None, port: int) -> None:
+        self._address = (host, port)
+        application = web.Application()
+        application.router.add_get("/metrics", _show)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_S)
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on."""
+        return int(self._runner.addresses[0][1])
+
+    async def __aenter__(self) -> MetricsServer:
+        """Listen. Raises MetricsListenError."""
+        await self._runner.setup()
+        host, port = self._address
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            message = f"metrics: cannot listen on {host or 'all addresses'}, port {port}: {error.strerror}"
+            raise MetricsListenError(message) from error
+        _log.info("metrics are served", port=self.port)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        await self._runner.cleanup()
+
+
+async def _show(request: web.Request) -> web.Response:
+    return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
