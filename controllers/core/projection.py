@@ -94,10 +94,7 @@ def project_zone(
     """
     generation = zone.meta.generation
     unit = units[0] if units else None
-    results: tuple[Condition, ...] = ()
-    if unit is not None and unit.status.zone is not None and unit.spec.zone.observed_generation == generation:
-        composed = unit.spec.zone.observed_generation
-        results = tuple(each for each in unit.status.zone.conditions if each.observed_generation == composed)
+    results = _results_of(zone, unit) if unit is not None else ()
     wanted: list[Condition] = []
     if verdict is not None:
         wanted.append(_accepted(verdict, results, generation))
@@ -115,6 +112,21 @@ def project_zone(
         provider=_public(facts.provider) if facts is not None else zone.status.provider,
     )
     return Projected(status, provisional=_is_provisional(wanted))
+
+
+def _results_of(zone: Zone, unit: ZoneUnit) -> tuple[Condition, ...]:
+    """Return what the provider says of this generation of a Zone; of a deleted one, what it says since its ledger is deleted.
+
+    Deletion gives a Zone a generation that its ledger never gets, and the ledger a generation of its own that the provider has seen or not.
+    """
+    composed = unit.spec.zone.observed_generation
+    if zone.meta.deleting:
+        current = unit.meta.deleting and unit.status.observed_generation == unit.meta.generation
+    else:
+        current = composed == zone.meta.generation
+    if not current or unit.status.zone is None:
+        return ()
+    return tuple(each for each in unit.status.zone.conditions if each.observed_generation == composed)
 
 
 def _accepted(verdict: Verdict, results: Iterable[Condition], generation: int) -> Condition:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from controllers.api.condition import ConditionStatus, changed_conditions, find_condition
+import pytest
+
+from controllers.api.condition import Condition, ConditionStatus, changed_conditions, find_condition
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSetStatus
 from controllers.api.verdict import ACCEPTED, Verdict, refused
@@ -129,3 +132,27 @@ def test_a_leaving_zone_names_the_claims_it_waits_for() -> None:
     assert message.message == (
         "Waiting for 7 RecordSets to be deleted: team/r0, team/r1, team/r2, team/r3, team/r4 and 2 more."
     )
+
+
+@pytest.mark.parametrize(
+    ("ledger", "reason"),
+    [
+        ({"generation": 1, **deleting()}, "ProviderConflict"),
+        ({"generation": 2, **deleting()}, "ProviderChangePending"),
+        ({"generation": 1}, "ProviderChangePending"),
+    ],
+    ids=["of the deletion", "of before it", "of a ledger that stays"],
+)
+def test_a_leaving_zone_tells_what_keeps_its_provider_from_cleaning_up(ledger: dict[str, Any], reason: str) -> None:
+    composed = compose(inputs())
+    (before,) = units(composed, metadata=ledger)
+    conflict = Condition.model_validate(
+        condition("Programmed", "False", "ProviderConflict", "Others have records there.")
+    )
+    assert before.status.zone is not None
+    told = before.status.zone.model_copy(update={"conditions": (conflict,)})
+    unit = replace(before, status=before.status.model_copy(update={"zone": told}))
+    status = project_zone(zone({"generation": 2, **deleting()}), None, [unit], (), NOW).status
+    found = find_condition(status.conditions, "Programmed")
+    assert found is not None
+    assert (found.reason, found.observed_generation) == (reason, 2)

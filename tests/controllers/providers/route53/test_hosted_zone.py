@@ -153,12 +153,7 @@ async def test_a_hosted_zone_with_records_of_others_is_not_deleted(world: World)
     made.apply([("CREATE", wire(f"mine.{DOMAIN}.", "A", "198.51.100.1"))])
     await world.delete(ZONES, "zone")
 
-    async def told() -> bool | None:
-        unit = await world.get(ZONE_UNITS, "zone")
-        found = [each["reason"] for each in unit["status"]["zone"]["conditions"] if each["type"] == "Programmed"]
-        return True if found == ["ProviderConflict"] else None
-
-    await world.until(told, lambda: "the ledger does not tell of the conflict")
+    await world.condition(ZONES, "zone", "Programmed", "False", "ProviderConflict")
     assert world.zones == [made]
     made.apply([("DELETE", world.records()[f"mine.{DOMAIN}.", "A"])])
     await world.request_look("again")
