@@ -28,7 +28,7 @@ from controllers.api.zone import Zone
 from controllers.apps.endpoint.plan import Wanted, digested_name
 from controllers.apps.surroundings import AppSurroundings
 from controllers.runtime.recorder import EventType
-from kube.errors import AlreadyExists, Forbidden, Invalid, NotFound
+from kube.errors import AlreadyExists, Forbidden, Invalid, NotFound, RetryableError
 from kube.object import ObjectKey, ObjectReference
 
 _log = structlog.get_logger(__name__)
@@ -50,6 +50,8 @@ class Retirement:
 
     def __init__(self, surroundings: AppSurroundings) -> None:
         self._surroundings = surroundings
+        self._unseen: dict[ObjectKey, set[ObjectKey]] = {}
+        """Claims on each Zone that are made but not in the cache yet: past the limit all claims on a Zone would be refused."""
 
     async def leave_claims(self, changes: Iterable[Wanted], removals: Iterable[RecordSet]) -> None:
         """Make the claims for what is about to change. Raises RetryableError, and then nothing may change yet."""
@@ -85,18 +87,31 @@ class Retirement:
         surroundings = self._surroundings
         if surroundings.withdrawals.get(key) is not None:
             return
-        if surroundings.withdrawals_of(retired.zone.key) >= WITHDRAWAL_LIMIT:
+        unseen = self._unseen_of(retired.zone.key)
+        if key in unseen:
+            return
+        if surroundings.withdrawals_of(retired.zone.key) + len(unseen) >= WITHDRAWAL_LIMIT:
             self._warn(
                 retired, f"Zone {retired.zone.key} has {WITHDRAWAL_LIMIT} RecordWithdrawals, no more are allowed."
             )
             return
+        unseen.add(key)
         try:
             await surroundings.client.create(RECORD_WITHDRAWALS, claim)
         except AlreadyExists:
             return
+        except RetryableError:
+            unseen.discard(key)
+            raise
         except (Invalid, Forbidden, NotFound) as error:
+            unseen.discard(key)
             _log.warning("withdrawal claim refused", key=str(key), message=error.message)
             self._warn(retired, "The API server refuses a RecordWithdrawal for it.")
+
+    def _unseen_of(self, zone: ObjectKey) -> set[ObjectKey]:
+        unseen = self._unseen.setdefault(zone, set())
+        unseen -= {key for key in unseen if self._surroundings.withdrawals.get(key) is not None}
+        return unseen
 
     def _warn(self, retired: Retired, why: str) -> None:
         self._surroundings.recorder.event(
