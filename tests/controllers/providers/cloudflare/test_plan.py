@@ -79,6 +79,8 @@ def test_a_request_never_holds_a_part_of_an_item() -> None:
     requests = list(schedule(plans, limit=7))
     assert [request.size for request in requests] == [6, 6, 6, 6, 6]
     assert {each.item.key for request in requests for each in request.plans} == {each.item.key for each in plans}
+    large = plan(a("large", *ADDRESSES))
+    assert [request.size for request in schedule([*plans[:2], large, *plans[2:4]], limit=4)] == [3, 3, 3, 3, 6]
     parts = split(requests[0])
     assert [len(part.plans) for part in parts] == [1, 1]
     assert split(parts[0]) == ()

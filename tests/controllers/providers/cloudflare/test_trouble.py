@@ -19,8 +19,10 @@ def is_batch(call: Call) -> bool:
     return call.path.endswith("/batch")
 
 
-async def test_a_page_that_fails_makes_everything_unknown_and_changes_nothing(tmp_path: Path) -> None:
-    async with World(tmp_path, records_per_page=5) as world:
+async def test_a_page_that_fails_makes_everything_unknown_and_changes_nothing(
+    tmp_path: Path, installation: Path
+) -> None:
+    async with World(tmp_path, installation, records_per_page=5) as world:
         zone_id = await world.ready_zone()
         await world.publish(a("www", "192.0.2.1"))
         for number in range(55):
@@ -60,7 +62,10 @@ async def test_a_record_that_was_programmed_outlives_a_short_outage(world: World
     assert set(said) <= {"True"}
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+QUICK = (Kind.SERVER_ERROR, Kind.OK_HTML, Kind.AFTER_HANG_UP, Kind.MALFORMED_ID)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.slow) for kind in Kind])
 async def test_any_fault_of_a_creation_ends_with_the_right_records(world: World, kind: Kind) -> None:
     await world.ready_zone()
     fault = world.cloudflare.fail(kind, is_batch, times=2)
@@ -141,6 +146,18 @@ async def test_a_refused_change_is_not_sent_all_the_time(world: World) -> None:
     wrong = [body for body in sent if any("wrong" in each["name"] for each in body.get("posts", ()))]
     assert len(wrong) < 5
     assert all(len(body["posts"]) == 1 for body in wrong), "it is tried again alone"
+
+
+async def test_what_cloudflare_keeps_otherwise_is_not_written_all_the_time(world: World) -> None:
+    world.cloudflare.state.alter = lambda record: record.update(comment=(record["comment"] or "").strip())
+    await world.ready_zone()
+    await world.apply(a("odd", options={"comment": " spaces "}))
+    await world.until(lambda: world.record_says("odd", "False", "ProviderChangePending"))
+    world.cloudflare.calls.clear()
+    for number in range(5):
+        await world.publish(a(f"host{number}"))
+    sent = [body for call, body in world.cloudflare.bodies if call in world.cloudflare.calls and is_batch(call)]
+    assert sum(bool(body.get("patches")) for body in sent) < 5
 
 
 async def test_a_full_zone_takes_what_fits(world: World) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -58,10 +59,20 @@ REFS = {
 Object = dict[str, Any]
 
 
+async def prepare(folder: Path) -> None:
+    """Leave the data of an API in a folder, with everything installed and the team's namespace."""
+    async with ApiServer(folder) as api, Client(Access(api.url), field_manager="test") as client:
+        await install(client)
+        await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
+
+
 class World:
     """Use as an asynchronous context manager; `account` is the one that the planted token sees."""
 
-    def __init__(self, folder: Path, *, records_per_page: int = 500, patience: Patience = PATIENCE) -> None:
+    def __init__(
+        self, folder: Path, installation: Path, *, records_per_page: int = 500, patience: Patience = PATIENCE
+    ) -> None:
+        shutil.copytree(installation, folder / "api")
         self.api = ApiServer(folder / "api")
         self.cloudflare = FakeCloudflare()
         self.patience = patience
@@ -69,7 +80,6 @@ class World:
         self._stack = AsyncExitStack()
         self._changed = asyncio.Event()
         self._manager: asyncio.Task[None] | None = None
-        self.log = folder / "log"
 
     async def __aenter__(self) -> World:
         await self._stack.enter_async_context(self.api)
@@ -77,8 +87,6 @@ class World:
         self.account = self.cloudflare.state.add_account()
         self.cloudflare.state.add_token(TOKEN, self.account)
         self.client = await self._stack.enter_async_context(Client(Access(self.api.url), field_manager="test"))
-        await install(self.client)
-        await self.client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
         self.identities = Informer(self.client, CLOUDFLARE_IDENTITIES, parse_identity)
         self.classes = Informer(self.client, ZONE_CLASSES, parse_zone_class)
         self.zones = Informer(self.client, ZONES, parse_zone)

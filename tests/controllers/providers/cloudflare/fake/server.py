@@ -215,23 +215,19 @@ def _envelope(
 def _spoilt(payload: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """Return a payload whose objects have wrong identifiers, when that is the fault."""
     result = payload.get("result")
-    lists = (
-        [result] if isinstance(result, list) else [each for each in (result or {}).values() if isinstance(each, list)]
-    )
-    spoilt = [list(each) for each in lists]
-    for each in spoilt:
-        if kind is Kind.MALFORMED_ID and each:
-            each[-1] = {**each[-1], "id": "not-an-identifier"}
-        if kind is Kind.DUPLICATE_ID and len(each) > 1:
-            each[-1] = {**each[-1], "id": each[0]["id"]}
+    if kind not in {Kind.MALFORMED_ID, Kind.DUPLICATE_ID} or not result:
+        return payload
     if isinstance(result, list):
-        return {**payload, "result": spoilt[0]}
-    if kind is Kind.MALFORMED_ID and isinstance(result, dict) and "id" in result:
-        return {**payload, "result": {**result, "id": "not-an-identifier"}}
-    if kind in {Kind.MALFORMED_ID, Kind.DUPLICATE_ID} and isinstance(result, dict):
-        named = iter(spoilt)
-        return {
-            **payload,
-            "result": {key: next(named) if isinstance(each, list) else each for key, each in result.items()},
-        }
-    return payload
+        return {**payload, "result": _misnamed(result, kind)}
+    if "id" in result:
+        wrong = "not-an-identifier" if kind is Kind.MALFORMED_ID else result["id"]
+        return {**payload, "result": {**result, "id": wrong}}
+    return {**payload, "result": {verb: _misnamed(each or [], kind) for verb, each in result.items()}}
+
+
+def _misnamed(objects: list[dict[str, Any]], kind: Kind) -> list[dict[str, Any]]:
+    """Return objects of which the last has a wrong identifier."""
+    if not objects:
+        return objects
+    wrong = "not-an-identifier" if kind is Kind.MALFORMED_ID else objects[0]["id"]
+    return [*objects[:-1], {**objects[-1], "id": wrong}]

@@ -63,6 +63,8 @@ class State:
     new_zone_status: str = "pending"
     quotas: dict[str, int] = field(default_factory=lambda: dict(RECORD_QUOTAS))
     new_id: Callable[[], str] = new_id
+    alter: Callable[[Record], None] = lambda _: None
+    """What the service makes of a record that it takes."""
 
     def add_account(self, name: str = "Example Inc.") -> str:
         account: dict[str, Any] = {
@@ -205,4 +207,6 @@ class State:
 
     def _kept(self, zone_id: str, body: Record) -> Record:
         zone = self.zones[zone_id]
-        return checked(body, zone["name"], tags_allowed=TAG_LIMITS[zone["plan"]["legacy_id"]])
+        record = checked(body, zone["name"], tags_allowed=TAG_LIMITS[zone["plan"]["legacy_id"]])
+        self.alter(record)
+        return record
