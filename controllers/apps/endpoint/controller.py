@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from controllers.api.condition import ConditionStatus, changed_conditions, find_condition, headline
 from controllers.api.endpoint import (
     ADOPTION_ANNOTATION,
     ENDPOINT_RECORD_SETS,
+    RESOLVED,
     RETIREMENT_ANNOTATION,
     EndpointProviderCapability,
     EndpointReason,
@@ -40,13 +42,15 @@ from controllers.apps.endpoint.status import status_of
 from controllers.apps.surroundings import AppSurroundings, AttachedApp
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
+from controllers.runtime.recorder import EventType
 from kube.errors import NotFound
-from kube.object import ObjectKey, ObjectMeta
+from kube.object import ObjectKey, ObjectMeta, ObjectReference
 from kube.store import Change
 from kube.timestamp import time_text
 
 WORKERS: Final = 16
 DENIED_AGAIN_S: Final = 60.0
+FAILED_AGAIN_S: Final = 600.0
 ZONE_ANNOTATIONS: Final = (ADOPTION_ANNOTATION, RETIREMENT_ANNOTATION)
 
 
@@ -94,6 +98,8 @@ class EndpointController:
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Make the records of one endpoint as they have to be, and tell about it."""
         inputs = gather(self._surroundings, self._informers, key, self._namespace)
+        if inputs.endpoint is None and key in self._informers.endpoints.undecodable:
+            return None  # it is there but cannot be read, which is no reason to take anything away
         endpoint = inputs.staying
         plans, again = await self._plan(endpoint, inputs) if endpoint is not None else ({}, None)
         plans = await self._writer.apply(inputs, plans)
@@ -121,9 +127,13 @@ class EndpointController:
 
     def _wait_s(self, question: Question, converted: Unconverted) -> float:
         """Nothing tells when an API answers otherwise, so it is asked again after a while."""
-        if converted.reason is EndpointReason.CONVERSION_UNAVAILABLE:
-            return self._conversions.wait_s(question.api)
-        return DENIED_AGAIN_S
+        match converted.reason:
+            case EndpointReason.CONVERSION_UNAVAILABLE:
+                return self._conversions.wait_s(question.api)
+            case EndpointReason.CONVERSION_FAILED:
+                return FAILED_AGAIN_S
+            case _:
+                return DENIED_AGAIN_S
 
     async def _report(self, endpoint: EndpointRecordSet, status: EndpointRecordSetStatus) -> None:
         if status == endpoint.status:
@@ -138,6 +148,18 @@ class EndpointController:
             )
         except NotFound:
             return
+        self._tell(endpoint, status)
+
+    def _tell(self, endpoint: EndpointRecordSet, status: EndpointRecordSetStatus) -> None:
+        """That all is well from the beginning is no news."""
+        before = find_condition(endpoint.status.conditions, RESOLVED)
+        for each in changed_conditions(endpoint.status.conditions, status.conditions):
+            resolved = each.status is ConditionStatus.TRUE
+            if resolved and before is None:
+                continue
+            kind = EventType.NORMAL if resolved else EventType.WARNING
+            regarding = ObjectReference.of(ENDPOINT_RECORD_SETS, endpoint.meta)
+            self._surroundings.recorder.event(regarding, kind, each.reason, headline(each))
 
     def _for_endpoint(self, change: Change[EndpointRecordSet]) -> Iterator[ObjectKey]:
         old, new = change.old, change.new

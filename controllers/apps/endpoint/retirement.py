@@ -73,7 +73,18 @@ class Retirement:
     def _is_wanted(self, there: RecordSet, zone: Zone) -> bool:
         """A Zone that is going would wait for its claims for ever; and not every provider can prove anything."""
         said = (there.meta.annotations.get(RETIREMENT_ANNOTATION), zone.meta.annotations.get(RETIREMENT_ANNOTATION))
-        return not zone.deleting and "disabled" not in said and self._can_prove(zone.spec.provider)
+        if zone.deleting or "disabled" in said:
+            return False
+        return self._can_prove(zone.spec.provider) and self._is_granted(there, zone)
+
+    def _is_granted(self, there: RecordSet, zone: Zone) -> bool:
+        """What the Zone does not grant it never published, and a claim on it would count against the Zone all the same."""
+        if there.meta.namespace == zone.meta.namespace:
+            return True
+        namespace = self._surroundings.namespaces.get(ObjectKey("", there.meta.namespace))
+        if namespace is None:
+            return False
+        return self._surroundings.grant(zone, namespace.labels, there.spec.name, there.spec.type).accepted
 
     def _can_prove(self, ref: ProviderRef) -> bool:
         provider = self._surroundings.providers.get(ObjectKey("", ref.name))

@@ -18,6 +18,7 @@ from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.apps.registry import AppsConfig
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
+from controllers.runtime.recorder import EVENTS
 from kube.errors import Invalid
 from tests.controllers.apps.conftest import NAMESPACE, PROVIDER, World
 
@@ -237,3 +238,34 @@ async def test_no_claim_is_left_where_somebody_declined_it(world: World) -> None
 async def claims(world: World) -> set[tuple[str, str]]:
     found = (await world.client.list(RECORD_WITHDRAWALS)).items
     return {(each["spec"]["name"], each["spec"]["address"]) for each in found}
+
+
+async def test_a_label_is_no_licence_to_leave_claims_in_a_zone_that_grants_nothing(world: World) -> None:
+    await world.namespace("tenant")
+    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
+    await world.endpoint("one", ["app.example.test"])
+    await world.until_records(APP)
+    labels = {MANAGED_BY_LABEL: "dns-api-endpoint", OWNER_NAMESPACE_LABEL: "tenant", OWNER_NAME_LABEL: "nobody"}
+    spec = {
+        "zoneRef": {"namespace": NAMESPACE, "name": "zone"},
+        "provider": EXTERNAL.provider.dump(),
+        "type": "A",
+        "name": "spoofed",
+        "ttl": 60,
+        "a": {"addresses": ["192.0.2.66"]},
+    }
+    await world.create(RECORD_SETS, "spoofed", spec, "tenant", labels=labels)
+    await world.until_records(APP)
+    assert await claims(world) == set()
+
+
+async def test_what_is_not_resolved_is_told_in_an_event(world: World) -> None:
+    await world.endpoint("one", ["app.example.test"])
+
+    async def told() -> bool:
+        events = (await world.client.list(EVENTS, namespace=NAMESPACE)).items
+        return any((each["reason"], each["involvedObject"]["name"]) == ("ZoneNotFound", "one") for each in events)
+
+    await world.until(told)
+    await world.zone("zone", "example.test")
+    await world.until_reason("one", "app.example.test", "True/Resolved")
