@@ -56,7 +56,10 @@ _FOREIGN: Final = {
     ),
     "PrometheusRule": _object(
         ["groups"],
-        groups={"type": "array", "items": _object(["name", "rules"], name=_TEXT, rules={"type": "array", "items": _RULE})},
+        groups={
+            "type": "array",
+            "items": _object(["name", "rules"], name=_TEXT, rules={"type": "array", "items": _RULE}),
+        },
     ),
 }
 FOREIGN_GROUPS: Final = ("cert-manager.io", "monitoring.coreos.com")

@@ -77,7 +77,9 @@ def test_a_provider_that_is_off_is_named_in_nothing_but_its_flags(name: str) -> 
     manifests = render(*only(*others))
     off = {f"--no-{name}-controller-enabled", f"--no-{name}-endpoint-conversion-enabled"}
     assert off <= set(container(manifests, "manager")["args"])
-    told = {text for text in strings(manifests) if f"{name}.dns" in text or f"--{name}" in text or f"{name}ident" in text}
+    told = {
+        text for text in strings(manifests) if f"{name}.dns" in text or f"--{name}" in text or f"{name}ident" in text
+    }
     assert told == set()
 
 

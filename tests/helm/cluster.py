@@ -1,0 +1,178 @@
+"""The product as the chart installs it, on the embedded API: each program with its rendered arguments, behind a gate of its own.
+
+The gate holds the program to the rights that the chart gives to its ServiceAccount. Providers talk to fakes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from controllers.apps.endpoint.conversion_api import ConversionApi
+from controllers.registry import REGISTRATIONS
+from standalone.apiserver.server import ApiServer
+from standalone.up.run import serve_conversions
+from tests.cli.command import Process, started
+from tests.controllers.core.admission.authority import Authority, ServingPair
+from tests.controllers.providers.cloudflare import world as cloudflare
+from tests.controllers.providers.cloudflare.fake.server import FakeCloudflare
+from tests.controllers.providers.route53 import world as route53
+from tests.controllers.providers.route53.fake.server import FakeAws, serving
+from tests.helm.chart import PROVIDERS, Manifest, container, only, render
+from tests.helm.gate import Gate, own_loop, write_kubeconfig
+from tests.helm.place import BIN, NAMESPACE
+from tests.helm.rights import Right, rights_of
+from tests.product.product import free_port
+from tests.standalone.kubectl.command import Command
+
+SETTINGS = (*only(*PROVIDERS), "manager.log.level=debug")
+SERVER = "dns-api-server-0"
+HELD = frozenset(
+    {"CustomResourceDefinition", "Provider", "EndpointProviderCapability", "Service", "ServiceAccount", "ConfigMap"}
+)
+"""Kinds of the chart that the embedded API has and that make no difference when they stand alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What runs; `kubectl` goes around the gates, as a person with every right."""
+
+    kubectl: Command
+    manager: Process
+    server: Process
+    manager_gate: Gate
+    server_gate: Gate
+    dns_port: int
+    installed: list[Manifest]
+
+    def apply(self, *manifests: Manifest) -> None:
+        items = {"apiVersion": "v1", "kind": "List", "items": manifests}
+        self.kubectl.ok("apply", "--server-side", "-f", "-", stdin=json.dumps(items))
+
+    def wait(self, what: str, condition: str = "Programmed") -> None:
+        self.kubectl.ok("wait", "--for=create", what, "--timeout=25s")
+        self.kubectl.ok("wait", f"--for=condition={condition}", what, "--timeout=25s")
+
+    def rights(self, account: str) -> frozenset[Right]:
+        return rights_of(self.installed, account)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    """Install and run everything; ended with the context."""
+    manifests = render(*SETTINGS)
+    fake_aws, fake_cloudflare = FakeAws(), FakeCloudflare()
+    fake_aws.identities.add_user(route53.KEY_ID, route53.SECRET, route53.ACCOUNT)
+    fake_cloudflare.state.add_token(cloudflare.TOKEN, fake_cloudflare.state.add_account())
+    with ExitStack() as stack:
+        loop = stack.enter_context(own_loop())
+        parts = AsyncExitStack()
+
+        def run(make: Callable[[], Any]) -> Any:
+            async def enter() -> Any:
+                return await parts.enter_async_context(make())
+
+            return asyncio.run_coroutine_threadsafe(enter(), loop).result(30)
+
+        stack.callback(lambda: asyncio.run_coroutine_threadsafe(parts.aclose(), loop).result(30))
+        stack.enter_context(serving(fake_aws))
+        api: ApiServer = run(lambda: ApiServer(folder / "data"))
+        conversions = [ConversionApi(each.endpoint) for each in REGISTRATIONS if each.endpoint is not None]
+        loop.call_soon_threadsafe(serve_conversions, api, conversions)
+        gates = [
+            run(lambda a=account: Gate(api.url, rights_of(manifests, a)))
+            for account in ("dns-api-manager", "dns-api-server")
+        ]  # type: ignore[misc] # mypy cannot infer a lambda's type from its default
+        run(lambda: fake_cloudflare)
+        write_kubeconfig(folder / "kubeconfig", api.url)
+        kubectl = Command(BIN / "kubectl", folder)
+        install(kubectl, manifests)
+        dns_port = free_port()
+        announce(kubectl, dns_port)
+        environment = {
+            **route53.runtime_credentials(),
+            "AWS_ENDPOINT_URL": fake_aws.url,
+            "CLOUDFLARE_API_URL": fake_cloudflare.url,
+            "ROUTE53_CHANGE_CHECK_SECONDS": "0.1",
+            "HOME": str(folder),
+            "POD_NAMESPACE": NAMESPACE,
+        }
+        manager = stack.enter_context(
+            started(
+                *manager_words(manifests, folder, gates[0].url), environment=environment | {"POD_NAME": "manager-0"}
+            )
+        )
+        server = stack.enter_context(
+            started(*server_words(manifests, folder, gates[1].url, dns_port), environment={"HOME": str(folder)})
+        )
+        manager.stderr.until("webhook.listening")
+        yield Cluster(kubectl, manager, server, gates[0], gates[1], dns_port, manifests)
+
+
+def install(kubectl: Command, manifests: list[Manifest]) -> None:
+    """Put into the API what the chart has and the API holds, definitions first, as helm does."""
+    kubectl.ok("create", "namespace", NAMESPACE)
+    crds = Path(__file__).parents[2] / "helm" / "crds"
+    kubectl.ok("apply", "--server-side", "-f", str(crds))
+    kubectl.ok("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s")
+    kept = [each for each in manifests if each["kind"] in HELD]
+    kubectl.ok("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump_all(kept))
+
+
+def announce(kubectl: Command, dns_port: int) -> None:
+    """Say that one name server is ready, as the cluster's endpoint controller would."""
+    endpoints = {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "namespace": NAMESPACE,
+            "name": "dns-api-server-1",
+            "labels": {"kubernetes.io/service-name": "dns-api-server"},
+        },
+        "addressType": "IPv4",
+        "ports": [{"name": "dns", "port": dns_port, "protocol": "UDP"}],
+        "endpoints": [
+            {"addresses": ["127.0.0.1"], "conditions": {"ready": True}, "targetRef": {"kind": "Pod", "name": SERVER}}
+        ],
+    }
+    kubectl.ok("apply", "--server-side", "-f", "-", stdin=json.dumps(endpoints))
+
+
+def manager_words(manifests: list[Manifest], folder: Path, url: str) -> list[str]:
+    """Return the manager's rendered arguments, with the places of a machine instead of those of a pod."""
+    certificates = folder / "certificates"
+    certificates.mkdir()
+    Authority().write(ServingPair(certificates), serial=1)
+    words = [
+        f"--webhook-cert-dir={certificates}"
+        if each.startswith("--webhook-cert-dir=")
+        else "--webhook-listen=127.0.0.1:0"
+        if each.startswith("--webhook-listen=")
+        else each
+        for each in container(manifests, "manager")["args"]
+    ]
+    return [*words, f"--kubeconfig={write_kubeconfig(folder / 'manager-kubeconfig', url)}"]
+
+
+def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: int) -> list[str]:
+    """Return the name server's rendered arguments, likewise."""
+    places = {
+        "--listen": f"127.0.0.1:{dns_port}",
+        "--http": f"127.0.0.1:{free_port()}",
+        "--cache-dir": str(folder / "cache"),
+        "--name": SERVER,
+        "--drain-delay": "0",
+    }
+    words = []
+    for each in container(manifests, "server")["args"]:
+        option = re.split("=", each)[0]
+        words.append(f"{option}={places[option]}" if option in places else each)
+    return [*words, f"--kubeconfig={write_kubeconfig(folder / 'server-kubeconfig', url)}"]
