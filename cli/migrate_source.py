@@ -55,7 +55,9 @@ def ask_for(zone: str, names: Iterable[str], affix: Affix, server: Server, timeo
     sets: dict[tuple[bytes, int], RRset] = {}
     for name in names:
         asked = [(name, kind) for kind in ASKED]
-        asked += [(each, dns.rdatatype.TXT) for each in txt_names(name, affix) if each.endswith(zone)]
+        asked += [
+            (each, dns.rdatatype.TXT) for each in txt_names(name, affix) if each == zone or each.endswith(f".{zone}")
+        ]
         for each, kind in asked:
             for found in _ask(each, kind, server, timeout_s):
                 sets[found.owner, found.rdtype] = found

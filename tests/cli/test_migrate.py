@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingUDPServer
@@ -17,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 from cli.main import build
 from cli.migrate_registry import Affix, read_value, record_set_of, txt_names
+from tests.cli.command import started
 from zonemodel.record import RecordType
 
 REGISTRY = "heritage=external-dns,external-dns/owner=prod,external-dns/resource"
@@ -141,6 +143,21 @@ def test_names_are_asked_for_where_no_transfer_is_allowed(authority: str) -> Non
     assert (refused.exit_code, refused.stdout) == (1, "")
     outside = run("--plan", "--server", authority, "--name", "www.elsewhere.com")
     assert outside.exit_code == 2
+
+
+def test_a_zone_is_transferred_where_the_server_allows_it(zone_file: str) -> None:
+    words = ("server", "--listen", "127.0.0.1:0", "--zonefile", zone_file, "--allow-transfer", "127.0.0.0/8")
+    with started(*words, environment={}) as process:
+        line = process.stderr.until("name server answers")
+        address = re.search(r"127\.0\.0\.1:\d+", line)
+        assert address is not None, line
+        result = run("--plan", "--server", address[0])
+        assert set(record_sets(result)) == {("www", "A"), ("www", "AAAA"), ("shop", "CNAME"), ("a-team", "A")}
+        refused = CliRunner().invoke(
+            build("migrate"), ["migrate", "external-dns", "--zone", "example.net", "--plan", "--server", address[0]]
+        )
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "refuses to transfer example.net" in refused.stderr
 
 
 @pytest.mark.parametrize(
