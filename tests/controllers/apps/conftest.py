@@ -18,8 +18,10 @@ from controllers.apps.gateway.kind import GATEWAYS, HTTP_ROUTES
 from controllers.apps.registry import AppsConfig
 from controllers.apps.service.source import HOSTNAMES_ANNOTATION, SERVICES
 from controllers.manager import Manager, ManagerConfig
+from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
 from controllers.providers.hosted.endpoint import ENDPOINT as HOSTED
+from controllers.providers.route53.endpoint import ENDPOINT as ROUTE53
 from kube.access import Access
 from kube.client import Client, Manifest
 from kube.errors import NotFound
@@ -69,7 +71,7 @@ class World:
         for definition in definitions():
             await self.client.create(DEFINITIONS, definition)
         await install(self.client)
-        serve_conversions(self.api, [ConversionApi(HOSTED), ConversionApi(EXTERNAL)])
+        serve_conversions(self.api, [ConversionApi(each) for each in (HOSTED, EXTERNAL, ROUTE53, CLOUDFLARE)])
         await self.start_manager()
         return self
 

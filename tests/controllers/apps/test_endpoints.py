@@ -17,7 +17,9 @@ from controllers.api.endpoint import (
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.apps.registry import AppsConfig
+from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
+from controllers.providers.route53.endpoint import ENDPOINT as ROUTE53
 from controllers.runtime.recorder import EVENTS
 from kube.errors import Invalid
 from tests.controllers.apps.conftest import NAMESPACE, PROVIDER, World
@@ -91,6 +93,26 @@ async def test_adoption_is_asked_for_where_the_zone_says_so(world: World) -> Non
     await world.until_reason("one", "app.example.test", "False/RecordSetRejected")
     told = await world.hostname("one", "app.example.test")
     assert "spec.adoption" in told["conditions"][0]["message"]
+
+
+async def test_a_load_balancer_of_aws_becomes_aliases_that_admission_takes(world: World) -> None:
+    annotations = {ADOPTION_ANNOTATION: "enabled"}
+    await world.zone("zone", "example.test", provider=ROUTE53.provider.dump(), annotations=annotations)
+    await world.endpoint("one", ["example.test"], "shop-1.eu-west-1.elb.amazonaws.com")
+    await world.until_reason("one", "example.test", "True/Resolved")
+    found = {each["spec"]["type"]: each["spec"] for each in (await world.client.list(RECORD_SETS)).items}
+    assert set(found) == {"A", "AAAA"}
+    for spec in found.values():
+        assert (spec["name"], spec["adoption"], "ttl" in spec) == ("@", {"enabled": True}, False)
+        assert spec["options"]["alias"]["hostedZoneID"] == "Z32O12XQLNTSW2"
+    await world.endpoint("two", ["other.example.test"], "lb.elsewhere.test")
+    await world.until_reason("two", "other.example.test", "False/EndpointRecordSetConversionFailed")
+
+
+async def test_a_name_at_the_apex_of_cloudflare_becomes_a_cname_that_admission_takes(world: World) -> None:
+    await world.zone("zone", "example.test", provider=CLOUDFLARE.provider.dump())
+    await world.endpoint("one", ["example.test"], "lb.elsewhere.test")
+    await world.until_records(("@", "CNAME", "lb.elsewhere.test"))
 
 
 async def test_a_hostname_without_a_zone_says_so_and_is_published_once_there_is_one(world: World) -> None:
