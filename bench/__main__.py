@@ -12,6 +12,7 @@ from typing import Final
 
 from bench import (
     admission,
+    cluster,
     controllers,
     edit,
     endpoint,
@@ -29,6 +30,7 @@ from bench.figure import Figure, machine
 
 _MODULES: Final[dict[str, ModuleType]] = {
     "admission": admission,
+    "cluster": cluster,
     "controllers": controllers,
     "edit": edit,
     "endpoint": endpoint,

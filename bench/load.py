@@ -39,14 +39,17 @@ async def create_all(client: Client, claims: Sequence[dict[str, Any]]) -> None:
             tasks.create_task(create(claim))
 
 
-async def until_programmed(client: Client, count: int, limit_s: float) -> None:
-    """Wait until `count` RecordSets are Programmed for their newest generation. Raises TimeoutError after `limit_s`."""
+async def until_programmed(client: Client, count: int, limit_s: float, poll_s: float = POLL_S) -> None:
+    """Wait until `count` RecordSets are Programmed for their newest generation, with a look every `poll_s`.
+
+    Raises TimeoutError after `limit_s`.
+    """
     async with asyncio.timeout(limit_s):
         while True:
             claims = (await client.list(RECORD_SETS, namespace=NAMESPACE)).items
             if sum(map(_is_programmed, claims)) >= count:
                 return
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(poll_s)
 
 
 def load(kubeconfig: Path, zones: int, records_each: int, limit_s: float) -> tuple[float, float]:

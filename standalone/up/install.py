@@ -79,5 +79,5 @@ async def _until_established(client: Client) -> None:
 
 
 def _is_established(definition: Mapping[str, Any]) -> bool:
-    conditions = definition.get("status", {}).get("conditions", ())
+    conditions = definition.get("status", {}).get("conditions") or ()  # null at first, as kube-apiserver says it
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
