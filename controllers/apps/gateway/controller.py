@@ -20,10 +20,9 @@ from controllers.apps.gateway.kind import (
 )
 from controllers.apps.gateway.source import (
     GATEWAY_MANAGER,
-    GATEWAY_NAME_LABEL,
-    GATEWAY_NAMESPACE_LABEL,
     endpoint_key,
     endpoint_of,
+    gateway_of,
     is_made_for,
 )
 from controllers.apps.source import EndpointKeeper
@@ -140,6 +139,5 @@ def _gateways_of(route: HttpRoute) -> tuple[ObjectKey, ...]:
 
 
 def _made_for(endpoint: EndpointRecordSet) -> tuple[ObjectKey, ...]:
-    labels = endpoint.meta.labels
-    key = ObjectKey(labels.get(GATEWAY_NAMESPACE_LABEL, ""), labels.get(GATEWAY_NAME_LABEL, ""))
-    return (key,) if is_made_for(labels, key) else ()
+    key = gateway_of(endpoint.meta)
+    return (key,) if key is not None else ()

@@ -16,10 +16,12 @@ from controllers.apps.gateway.standing import GRACE_S, Judgement, Standing, judg
 from controllers.apps.hostname_list import Hostnames, sort_out
 from controllers.apps.left_out import LeftOut
 from controllers.apps.source import Endpoint
-from kube.object import ObjectKey
+from kube.object import ObjectKey, ObjectMeta
 
 GATEWAY_MANAGER: Final = "dns-api-gateway"
 GATEWAY_NAMESPACE_LABEL: Final = f"gateway.{ENDPOINT_GROUP}/gateway-namespace"
+GATEWAY_ANNOTATION: Final = f"gateway.{ENDPOINT_GROUP}/gateway"
+"""Namespace and name of the Gateway in full: a label's value is too short for some names."""
 GATEWAY_NAME_LABEL: Final = f"gateway.{ENDPOINT_GROUP}/gateway-name"
 
 NamespaceLabels = Mapping[str, Mapping[str, str]]
@@ -51,7 +53,7 @@ def endpoint_of(
     good: set[str] = set(published) if blind else set()
     doubts: dict[str, Judgement] = {}
     waits_s = []
-    for route in sorted(routes, key=lambda each: each.meta.key):
+    for route in sorted((each for each in routes if not each.meta.deleting), key=lambda each: each.meta.key):
         judgement = judge_route(route, now, grace_s)
         if judgement.again_s is not None:
             waits_s.append(judgement.again_s)
@@ -70,7 +72,10 @@ def endpoint_of(
         labels=labels_of(gateway.meta.key),
         hostnames=hostnames if live else Hostnames(()),
         targets=gateway.addresses if live else (),
-        annotations={RETIREMENT_ANNOTATION: retirement} if retirement is not None else {},
+        annotations={
+            GATEWAY_ANNOTATION: str(gateway.meta.key),
+            **({RETIREMENT_ANNOTATION: retirement} if retirement is not None else {}),
+        },
     )
     return Published(endpoint, min(waits_s) if waits_s and live else None)
 
@@ -99,6 +104,13 @@ def labels_of(gateway: ObjectKey) -> dict[str, str]:
         GATEWAY_NAMESPACE_LABEL: gateway.namespace,
         GATEWAY_NAME_LABEL: _label(gateway.name),
     }
+
+
+def gateway_of(meta: ObjectMeta) -> ObjectKey | None:
+    """Return the Gateway that an EndpointRecordSet was made for, None when it was made by somebody else."""
+    namespace, _, name = meta.annotations.get(GATEWAY_ANNOTATION, "").partition("/")
+    key = ObjectKey(namespace, name)
+    return key if name and is_made_for(meta.labels, key) else None
 
 
 def is_made_for(labels: Mapping[str, str], gateway: ObjectKey) -> bool:

@@ -95,3 +95,15 @@ async def test_a_route_that_goes_takes_its_names_along(world: World) -> None:
     await world.until_records(B)
     await world.status(GATEWAYS, "edge", {"addresses": [{"type": "IPAddress", "value": "192.0.2.5"}]})
     await world.until_records(("b", "A", "192.0.2.5"))
+
+
+async def test_a_gateway_with_a_long_name_that_went_while_no_manager_ran_is_cleaned_up_after(world: World) -> None:
+    name = "edge-" + "x" * 100
+    await world.zone("zone", "example.test")
+    await world.gateway(name, "192.0.2.1")
+    await world.route("one", name, "a.example.test")
+    await world.until_records(A)
+    await world.stop_manager()
+    await world.client.delete(GATEWAYS, namespace=NAMESPACE, name=name)
+    await world.start_manager()
+    await world.until_records()
