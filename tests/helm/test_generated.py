@@ -15,7 +15,7 @@ def test_every_generated_file_is_checked_in_as_it_is_generated() -> None:
 
 def test_no_file_is_left_over_from_something_that_is_gone() -> None:
     generated = {path for path, _ in files()}
-    kept = {path for path in (CHART / "crds").iterdir()}
+    kept = set((CHART / "crds").iterdir())
     kept |= {path for path in (CHART / "files").rglob("*.yaml") if path.parent.name != "alerts"}
     kept |= {path for path in KUSTOMIZE.rglob("*") if path.is_file()}
     assert kept - generated == set()
