@@ -34,7 +34,7 @@ class Ownership:
 
     `others` are the other owners that claim it, sorted. `members` are the records that I claim, `others_members` those that they
     claim, which have to survive what I withdraw; both are spelled canonically. `reason` is for people: why it is ambiguous, or
-    why it may not be deleted; else empty.
+    why it may not be deleted; else empty. `doubt` is why somebody may claim it without its being told, else empty.
     """
 
     holder: Holder
@@ -43,6 +43,7 @@ class Ownership:
     others_members: frozenset[Member] = frozenset()
     may_delete: bool = False
     reason: str = ""
+    doubt: str = ""
 
 
 class ZoneOwnership:
@@ -78,12 +79,12 @@ class ZoneOwnership:
         if members:
             shared = f"it is claimed by {', '.join(map(quoted, others))} too" if others else ""
             reason = doubt or shared
-            return Ownership(Holder.ME, others, members, theirs, not reason, reason)
+            return Ownership(Holder.ME, others, members, theirs, not reason, reason, doubt)
         if others:
             reason = f"it is claimed by {', '.join(map(quoted, others))}"
-            return Ownership(Holder.OTHER, others, others_members=theirs, reason=reason)
+            return Ownership(Holder.OTHER, others, others_members=theirs, reason=reason, doubt=doubt)
         if doubt:
-            return Ownership(Holder.AMBIGUOUS, reason=doubt)
+            return Ownership(Holder.AMBIGUOUS, reason=doubt, doubt=doubt)
         return Ownership(Holder.NOBODY, reason="nobody claims it")
 
     def claims(self, fqdn: Fqdn, kind: MemberType) -> tuple[Entry, ...]:

@@ -27,6 +27,7 @@ from controllers.api.provider import (
 )
 from controllers.api.schema import structural_schema
 from controllers.ledger.binding import VERSION
+from controllers.ledger.ownership import OWNERSHIP_RULE
 from controllers.providers.route53.binding import PROVIDER_NAME
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES
 from controllers.providers.route53.parameters import Parameters
@@ -61,7 +62,8 @@ def provider_manifest() -> dict[str, Any]:
         storage=True,
         identity=Identity(resource=IdentityResource(group=ROUTE53_IDENTITIES.group, kind=ROUTE53_IDENTITIES.kind)),
         zone_class=ZoneClassContract(
-            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Route 53 ZoneClass."))
+            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Route 53 ZoneClass.")),
+            validation_rules=(OWNERSHIP_RULE,),
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(

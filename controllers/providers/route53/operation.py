@@ -6,6 +6,7 @@ Owns the order of the two, and what a failure is told as and for how long. Never
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +21,7 @@ from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms
 from controllers.providers.route53.client import Account
-from controllers.providers.route53.failure import Failure, Unavailable
+from controllers.providers.route53.failure import Failure, NotThere, Unavailable
 from controllers.providers.route53.hosted_zone import Finding, ZoneKeeper
 from controllers.providers.route53.identity import Route53Identity
 from controllers.providers.route53.look import (
@@ -33,11 +34,14 @@ from controllers.providers.route53.look import (
     zone_token,
 )
 from controllers.providers.route53.memory import Memory, SeenZone
+from controllers.providers.route53.ownership_desk import OwnershipDesk, clear
+from controllers.providers.route53.parameters import DeletionPolicy
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.state import Notes
 from controllers.providers.route53.throttle import Throttles
 from controllers.providers.route53.upkeep import RecordKeeper, Results, Upkeep, in_rows, unobserved
 from kube.backoff import Backoff
+from zonemodel.name import Fqdn
 
 _log = structlog.get_logger(__name__)
 
@@ -78,10 +82,11 @@ class Operator:
             async def report(results: Results, notes: Notes) -> None:
                 await self.report(look, zone_result(finding, notes), results)
 
-            keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report)
+            desk = _desk(account, finding.zone.id, look, terms)
+            keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report, desk)
             upkeep = await keeper.bring_up(finding.zone.id, look.all_wants, look.marks, finding.notes)
         except Failure as failure:
-            return self._failed(look, failure, memory)
+            return self._failed(look, failure, terms, memory)
         return Outcome(zone_result(finding, upkeep.notes), upkeep.results, self._holds_s(upkeep, memory))
 
     async def delete_records(
@@ -94,22 +99,25 @@ class Operator:
         async def report(results: Results, notes: Notes) -> None:
             raise AssertionError("a deletion has no intent to note")
 
-        keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report)
+        desk = _desk(account, zone_id, look, terms)
+        keeper = RecordKeeper(account, announcer, memory.quarantine, look.standing, report, desk)
         try:
             upkeep = await keeper.bring_up(zone_id, look.leaving, look.marks, look.notes)
         except Failure as failure:
-            outcome = self._failed(look, failure, memory)
+            outcome = self._failed(look, failure, terms, memory)
             return Outcome(ZoneResult(accepted, UNACCEPTED), others | outcome.items, outcome.holds_s)
         zone = ZoneResult(accepted, UNACCEPTED, ledger_state=upkeep.notes.dump())
         return Outcome(zone, others | upkeep.results, self._holds_s(upkeep, memory))
 
     async def take_down(self, look: Look, terms: Terms, memory: Memory) -> Outcome | None:
         """Delete the hosted zone if the policy says so; None when nothing is left to be done."""
-        keeper = self._zone_keeper(look, self._means.account(terms.identity), self._announcer(look))
+        account = self._means.account(terms.identity)
+        keeper = self._zone_keeper(look, account, self._announcer(look))
         try:
+            await _clear(account, look, terms)
             finding = await keeper.take_down(terms.parameters.zone_deletion_policy, look.notes)
         except Failure as failure:
-            return self._failed(look, failure, memory)
+            return self._failed(look, failure, terms, memory)
         return None if finding.gone else self._without_zone(look, finding)
 
     async def report(self, look: Look, zone: ZoneResult, results: Results) -> None:
@@ -137,7 +145,7 @@ class Operator:
         holds_s = self._patience.change_s if pending else self._patience.refusal_s
         return Outcome(zone_result(finding, finding.notes), items, holds_s)
 
-    def _failed(self, look: Look, failure: Failure, memory: Memory) -> Outcome:
+    def _failed(self, look: Look, failure: Failure, terms: Terms, memory: Memory) -> Outcome:
         _log.warning(
             "route 53 could not be asked",
             zone=str(look.view.key),
@@ -146,7 +154,8 @@ class Operator:
         )
         memory.zone = None
         verdict = refused(failure.reason, failure.message)
-        items = unobserved(look.all_wants, look.marks, verdict, standing=look.standing)
+        claims = terms.parameters.ownership.owner is not None
+        items = unobserved(look.all_wants, look.marks, verdict, standing=look.standing, may_be_ours=claims)
         return Outcome(ZoneResult(ACCEPTED, verdict), items, self._retry_s(failure, memory))
 
     def _holds_s(self, upkeep: Upkeep, memory: Memory) -> float:
@@ -156,6 +165,8 @@ class Operator:
         if upkeep.notes.record_changes:
             return self._patience.change_s
         due_s = memory.quarantine.due_s()
+        if upkeep.waits:
+            due_s = min(self._patience.refusal_s, due_s or self._patience.refusal_s)
         return self._patience.observe_s if due_s is None else min(due_s, self._patience.observe_s)
 
     def _retry_s(self, failure: Failure, memory: Memory) -> float:
@@ -172,3 +183,22 @@ class Operator:
 
     def _announcer(self, look: Look) -> Announcer:
         return Announcer(self._context.recorder, look.main.spec.zone)
+
+
+def _desk(account: Account, zone_id: str, look: Look, terms: Terms) -> OwnershipDesk | None:
+    """Return what asks the hosted zone who owns its record sets, None where the class does not want it to tell."""
+    owner = terms.parameters.ownership.owner
+    if owner is None:
+        return None
+    living = {want.record_key for want in look.all_wants if not want.source.deletion_requested}
+    return OwnershipDesk(account, zone_id, Fqdn(look.main.spec.zone.domain_name), owner, living)
+
+
+async def _clear(account: Account, look: Look, terms: Terms) -> None:
+    """Take what we say in the hosted zone out of its deletion's way. Raises Failure."""
+    owner, zone_id = terms.parameters.ownership.owner, look.notes.hosted_zone_id
+    deletes = terms.parameters.zone_deletion_policy is DeletionPolicy.DELETE and look.notes.zone_change is None
+    if owner is None or zone_id is None or not deletes:
+        return
+    with suppress(NotThere):
+        await clear(account, zone_id, Fqdn(look.main.spec.zone.domain_name), owner)

@@ -13,7 +13,7 @@ from typing import Final
 from controllers.providers.route53.change import Action, Change
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import BatchRejected, Failure, Fault, Unavailable
-from controllers.providers.route53.record import Record, RecordKey, values_record
+from controllers.providers.route53.record import Observed, Record, RecordKey, values_record
 from controllers.providers.route53.value import quote_octets, read_value
 from kube.object import ObjectKey
 from ownership.backends.protocol import StoredText
@@ -31,9 +31,12 @@ NOBODY: Final = ObjectKey("", "ownership")
 class HostedZoneOwnership:
     """`Backend` of the ownership package over one hosted zone."""
 
-    def __init__(self, account: Account, zone_id: str, zone: Fqdn) -> None:
+    def __init__(self, account: Account, zone_id: str, zone: Fqdn, observed: Observed | None = None) -> None:
+        """`observed` is a listing that was made just now, if there is one: it serves as the first."""
         self._account = account
         self._zone_id = zone_id
+        self._fresh = observed
+        self._listed: Observed | None = None
         self.zone = zone
 
     @property
@@ -45,7 +48,8 @@ class HostedZoneOwnership:
         return True
 
     async def list_states(self, owners: Collection[OwnerID]) -> Sequence[StoredText]:
-        """Return every TXT value at every name of manifests, whoever's they are."""
+        """Return every TXT value at every name of manifests, whoever's they are, from a listing of its own each time."""
+        self._listed, self._fresh = self._fresh, None
         return await self._list(lambda name: state_hash(name, self.zone) is not None)
 
     async def list_markers(self) -> Sequence[StoredText]:
@@ -53,7 +57,9 @@ class HostedZoneOwnership:
         return await self._list(lambda name: is_marker_name(name, self.zone))
 
     async def read_txt(self, name: Fqdn) -> Sequence[bytes]:
-        """Return the TXT values of a name."""
+        """Return the TXT values of a name, out of the last listing where nothing was written since."""
+        if self._listed is not None:
+            return [octets for record in self._listed.get(RecordKey(name, TEXT), ()) for octets, _ in _values(record)]
         record = await self._record(name)
         return [octets for octets, _ in _values(record)] if record is not None else []
 
@@ -76,6 +82,7 @@ class HostedZoneOwnership:
 
     async def _replace(self, name: Fqdn, record: Record | None, texts: list[str]) -> None:
         key = RecordKey(name, TEXT)
+        self._listed = self._fresh = None
         changes = [Change(Action.DELETE, record, NOBODY)] if record is not None else []
         if texts:
             ttl_s = int(record.wire.get("TTL", TTL_S)) if record is not None else TTL_S
@@ -101,15 +108,52 @@ class HostedZoneOwnership:
         return found[0] if found else None
 
     async def _list(self, wanted: Callable[[Fqdn], bool]) -> list[StoredText]:
-        with _reading():
-            observed = await self._account.records(self._zone_id)
-        return [
-            StoredText(Fqdn(key.name), octets)
-            for key, records in observed.items()
-            if key.type == TEXT and wanted(Fqdn(key.name))
-            for record in records
-            for octets, _ in _values(record)
-        ]
+        if self._listed is None:
+            with _reading():
+                self._listed = await self._account.records(self._zone_id)
+        return texts_of(self._listed, wanted)
+
+
+def texts_of(observed: Observed, wanted: Callable[[Fqdn], bool]) -> list[StoredText]:
+    """Return the TXT values at some names of a listing."""
+    return [
+        StoredText(Fqdn(key.name), octets)
+        for key, records in observed.items()
+        if key.type == TEXT and wanted(Fqdn(key.name))
+        for record in records
+        for octets, _ in _values(record)
+    ]
+
+
+class ListedOwnership:
+    """A listing as a `Backend` that can only be read: what it tells holds for the moment of the listing."""
+
+    txt_value_bytes: Final = VALUE_LIMIT_OCTETS
+    enumerates: Final = True
+
+    def __init__(self, zone: Fqdn, observed: Observed) -> None:
+        self._observed = observed
+        self.zone = zone
+
+    async def list_states(self, owners: Collection[OwnerID]) -> Sequence[StoredText]:
+        """Return every TXT value at every name of manifests."""
+        return texts_of(self._observed, lambda name: state_hash(name, self.zone) is not None)
+
+    async def list_markers(self) -> Sequence[StoredText]:
+        """Return every TXT value at every name of markers."""
+        return texts_of(self._observed, lambda name: is_marker_name(name, self.zone))
+
+    async def read_txt(self, name: Fqdn) -> Sequence[bytes]:
+        """Return the TXT values of a name."""
+        return [octets for record in self._observed.get(RecordKey(name, TEXT), ()) for octets, _ in _values(record)]
+
+    async def add_txt(self, name: Fqdn, value: bytes, seen: Collection[bytes]) -> None:
+        """Raises RefusedError."""
+        raise RefusedError(f"{name}: a listing cannot be written")
+
+    async def delete_txt(self, name: Fqdn, value: bytes) -> None:
+        """Raises RefusedError."""
+        raise RefusedError(f"{name}: a listing cannot be written")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import UnitZone
 from controllers.core.providercontract.fault import Fault, FaultReason, describe, tell
+from controllers.ledger.ownership import OwnershipParameter
 from zonemodel.model import Model
 
 PATH: Final = "spec.parameters"
@@ -97,6 +98,9 @@ class Parameters(Model):
             },
         ),
     ]
+    ownership: Annotated[
+        OwnershipParameter, Field(description="Ownership in zones that several programs write to; none when left out.")
+    ] = OwnershipParameter()
 
 
 def class_parameters(zone_class: ZoneClass) -> Parameters | Verdict:
@@ -108,6 +112,8 @@ def class_parameters(zone_class: ZoneClass) -> Parameters | Verdict:
     if reserved:
         message = f"{PATH}.tags: found {', '.join(reserved)}, which dns-api keeps for itself; allowed: other keys."
         return refused(Reason.DENIED_BY_POLICY, message)
+    if fault := found.ownership.fault:
+        return refused(Reason.INVALID_PARAMETERS, f"{PATH}.ownership.{fault}.")
     return found
 
 
@@ -139,6 +145,7 @@ def _fault(field: str, found: object) -> Fault:
         "zoneDeletionPolicy": "Delete or Retain",
         "sameNameZonePolicy": "Allow or Deny",
         "tags": f"at most {TAGS_LIMIT} tags, each with a text as its value",
+        "ownership": "mode Disabled, or mode Snapshot with an ownerID of printable text without commas",
     }
     name = field.partition(".")[0]
     known = name in allowed

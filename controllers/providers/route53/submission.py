@@ -6,7 +6,7 @@ nothing that was done is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from controllers.providers.route53.change import Change, Unit, bind, halves, take_batch
@@ -39,6 +39,11 @@ class Queue:
     @property
     def changes(self) -> list[Change]:
         return [change for unit in self.batch for change in unit]
+
+    def without(self, items: Container[ObjectKey]) -> Queue:
+        """Return the queue without the units that some of these items have a part in."""
+        left = tuple(unit for unit in self.batch if not any(change.item in items for change in unit))
+        return Queue(left, self.later)
 
 
 def queue_up(changes: Iterable[Change]) -> Queue:

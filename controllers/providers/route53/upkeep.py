@@ -13,12 +13,15 @@ from typing import Final
 from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
+from controllers.ledger.ownership import unclaimed_verdict
 from controllers.ledger.result import ItemResult, faulty
 from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.change import Change
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import Failure, NotThere, Unavailable
+from controllers.providers.route53.ownership_desk import Claims, OwnershipDesk
 from controllers.providers.route53.plan import Decision, Step, plan
+from controllers.providers.route53.record import Observed
 from controllers.providers.route53.state import Mark, Notes
 from controllers.providers.route53.submission import Quarantine, Queue, Submission, queue_up, submit
 from controllers.providers.route53.want import Want, Wants
@@ -39,6 +42,10 @@ UNDER_WAY: Final = refused(
     Reason.PROVIDER_CHANGE_DEFERRED,
     "It waits until the hosted zone's present change is on all name servers of Route 53.",
 )
+WITHDRAWING: Final = refused(
+    Reason.PROVIDER_CHANGE_PENDING, "It is deleted; the claim to it goes from the hosted zone."
+)
+NO_CLAIMS: Final = Claims()
 FORGOTTEN: Final[Mapping[str, object]] = {}
 """The state of an entry that is to have none."""
 NONE_STANDING: Final[Mapping[ObjectKey, ItemResult]] = {}
@@ -46,11 +53,15 @@ NONE_STANDING: Final[Mapping[ObjectKey, ItemResult]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What one look brought: results by item, the ledger's notes, and a failure that ended it after something was sent."""
+    """What one look brought: results by item, the ledger's notes, and a failure that ended it after something was sent.
+
+    `waits` when ownership in the zone has to become clear first, so that it is looked at again as after a refusal.
+    """
 
     results: Results
     notes: Notes
     failure: Failure | None = None
+    waits: bool = False
 
 
 class RecordKeeper:
@@ -60,9 +71,17 @@ class RecordKeeper:
     """
 
     def __init__(
-        self, account: Account, announcer: Announcer, quarantine: Quarantine, standing: Results, report: Report
+        self,
+        account: Account,
+        announcer: Announcer,
+        quarantine: Quarantine,
+        standing: Results,
+        report: Report,
+        desk: OwnershipDesk | None = None,
     ) -> None:
+        """`desk` is asked who owns what; None where the zone is not to tell it."""
         self._account = account
+        self._desk = desk
         self._standing = standing
         self._announcer = announcer
         self._quarantine = quarantine
@@ -78,19 +97,68 @@ class RecordKeeper:
             return Upkeep({want.key: self._meanwhile(want, marks.get(want.key), pending) for want in wants}, notes)
         observed = await self._account.records(zone_id)
         self._announce_arrivals(marks)
-        decisions = plan(zone_id, wants, marks, observed)
+        decisions = await self._decided(zone_id, wants, marks, observed)
         self._announce_decisions(decisions, marks)
         results = {key: _settled(decision) for key, decision in decisions.items()}
         queue = self._queue_up(decisions, results)
-        if not queue.batch:
-            return Upkeep(results, notes)
+        claims = self._claims(queue, decisions, results)
+        queue = queue.without(claims.faults)
         if any(_is_new_intent(decisions[change.item]) for change in queue.changes):
             await self._report(results | _intents(queue, decisions), notes)
+        queue = await self._claimed(claims, queue, decisions, results)
+        if not queue.batch:
+            return self._upkeep(results, notes)
         submission = await submit(self._account, zone_id, queue)
         self._quarantine.take_in(queue.changes, submission)
         results |= self._outcomes(queue, decisions, submission)
-        notes = replace(notes, record_changes=submission.change_ids)
-        return Upkeep(results, notes, submission.failure)
+        return self._upkeep(results, replace(notes, record_changes=submission.change_ids), submission.failure)
+
+    async def _decided(
+        self, zone_id: str, wants: Sequence[Want], marks: Mapping[ObjectKey, Mark], observed: Observed
+    ) -> dict[ObjectKey, Decision]:
+        decisions = plan(zone_id, wants, marks, observed)
+        if self._desk is None:
+            return decisions
+        return await self._desk.judge(
+            decisions, observed, lambda more: plan(zone_id, wants, {**marks, **more}, observed)
+        )
+
+    def _claims(self, queue: Queue, decisions: dict[ObjectKey, Decision], results: Results) -> Claims:
+        """Return what is to be said of the record sets; those that are gone are not let go before."""
+        if self._desk is None:
+            return NO_CLAIMS
+        claims = self._desk.claims(decisions, {change.item for change in queue.changes})
+        for key, error in claims.faults.items():
+            results[key] = _result(unclaimed_verdict(error), decisions[key].held)
+        for key in claims.gone:
+            if decisions[key].step is Step.GONE:
+                results[key] = _result(WITHDRAWING, decisions[key].held)
+        return claims
+
+    async def _claimed(
+        self, claims: Claims, queue: Queue, decisions: Mapping[ObjectKey, Decision], results: Results
+    ) -> Queue:
+        """Have the zone say whose the record sets are; returns what may be sent after that."""
+        if self._desk is None or not claims:
+            return queue
+        objection = await self._desk.publish(claims)
+        gone = [key for key in claims.gone if decisions[key].step is Step.GONE]
+        if objection is None:
+            results |= {key: _settled(decisions[key]) for key in gone}
+            return queue
+        results |= {key: _result(objection, decisions[key].held) for key in gone}
+        results |= {
+            change.item: _result(objection, decisions[change.item].sending)
+            for change in queue.changes
+            if change.item in claims.added
+        }
+        return queue.without(claims.added)
+
+    def _upkeep(self, results: Results, notes: Notes, failure: Failure | None = None) -> Upkeep:
+        desk = self._desk
+        if desk is None:
+            return Upkeep(results, notes, failure)
+        return Upkeep(results, notes, failure or desk.failure, desk.waits)
 
     def _queue_up(self, decisions: Mapping[ObjectKey, Decision], results: Results) -> Queue:
         changes: list[Change] = []
@@ -141,7 +209,7 @@ class RecordKeeper:
         if mark is not None and mark.change in pending:
             return ItemResult(SUBMITTED)
         if want.source.deletion_requested:
-            return ItemResult(UNDER_WAY, gone=mark is None)
+            return ItemResult(UNDER_WAY, gone=mark is None and self._desk is None)
         if want.fault:
             return faulty(want.fault)
         return self._standing.get(want.key) or ItemResult(UNDER_WAY)
@@ -159,12 +227,17 @@ def unobserved(
     verdict: Verdict,
     accepted: Verdict = ACCEPTED,
     standing: Mapping[ObjectKey, ItemResult] = NONE_STANDING,
+    *,
+    may_be_ours: bool = False,
 ) -> Results:
-    """Return results while the hosted zone cannot be looked at: what never was ours is gone as soon as it is to be deleted."""
+    """Return results while the hosted zone cannot be looked at: what never was ours is gone as soon as it is to be deleted.
+
+    With `may_be_ours` the zone itself might tell that something is, though the ledger knows nothing of it.
+    """
     results: Results = {}
     for want in wants:
         if want.source.deletion_requested and want.key not in marks:
-            results[want.key] = ItemResult(verdict, gone=True)
+            results[want.key] = ItemResult(verdict, gone=not may_be_ours)
         elif want.fault and not want.source.deletion_requested:
             results[want.key] = faulty(want.fault)
         else:
