@@ -6,6 +6,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# As many processes as there are cores, up to four: the products that tests start want their share too.
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses=4 --dist worksteal
 CRATES := server/native bench/generator
 READY := $(VENV)/.ready
 SYSTEM := $(VENV)/.system
@@ -13,7 +15,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-coredns manifests clean
+.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe bench-coredns manifests clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,11 +42,11 @@ run: setup ## Run everything on this machine with the example zone
 
 test: setup ## The fast tests
 	@echo "==> tests"
-	@$(BIN)/python -m pytest -q
+	@$(PYTEST)
 
 test-slow: setup ## The long suites; DNS_API_DATA names a folder of real zones for some of them
 	@echo "==> long tests"
-	@$(BIN)/python -m pytest -q -m 'slow and not endurance' -k 'not fuzz' --durations=10
+	@$(PYTEST) -m 'slow and not endurance' -k 'not fuzz' --durations=10
 
 test-endurance: setup ## The longest suites, for a quiet machine
 	@echo "==> endurance tests"
@@ -52,7 +54,7 @@ test-endurance: setup ## The longest suites, for a quiet machine
 
 fuzz: setup ## Random input at the name server and the API
 	@echo "==> fuzz"
-	@$(BIN)/python -m pytest -q -m 'slow and not endurance' -k fuzz
+	@$(PYTEST) -m 'slow and not endurance' -k fuzz --durations=10
 
 test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (needs go)
 	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"
@@ -60,7 +62,7 @@ test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (
 
 test-pure: setup ## The name server's tests again, without the native data plane
 	@echo "==> tests in Python alone"
-	@DNS_API_PURE_PYTHON=1 $(BIN)/python -m pytest -q tests/server
+	@DNS_API_PURE_PYTHON=1 $(PYTEST) tests/server
 
 lint: setup ## Style, types and layers
 	@echo "==> ruff"
@@ -84,7 +86,6 @@ format: setup ## Write the code in house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@if command -v cargo >/dev/null; then for crate in $(CRATES); do cargo fmt --manifest-path $$crate/Cargo.toml; done; fi
-	@if command -v cargo >/dev/null; then for crate in server/native bench/generator; do cargo fmt --manifest-path $$crate/Cargo.toml; done; fi
 
 manifests: setup ## Write crds/ from the Python types
 	@$(BIN)/python -m controllers.manifests crds
@@ -92,7 +93,7 @@ manifests: setup ## Write crds/ from the Python types
 bench-qps: setup ## Queries a second beside NSD, Knot, BIND and PowerDNS, where they are installed (needs cargo and two cores)
 	@$(BIN)/python -m bench qps
 
-bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers: bench-%: setup ## One other figure, beside the same
+bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe: bench-%: setup ## One other figure, beside the same
 	@$(BIN)/python -m bench $*
 
 bench-coredns: setup ## Build CoreDNS, so that it stands beside the others (needs go)

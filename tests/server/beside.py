@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -109,7 +110,8 @@ def beside(what: ServerConfig) -> Iterator[Beside]:
         yield found[0]
     finally:
         if found and thread.is_alive():
-            found[0].loop.call_soon_threadsafe(found[0].ending.set)
+            with contextlib.suppress(RuntimeError):  # a test that ended the server itself: its loop may close meanwhile
+                found[0].loop.call_soon_threadsafe(found[0].ending.set)
         thread.join(PATIENCE_S)
     if failures:
         raise failures[0]
