@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tests.helm.chart_file import chart_files
 from tests.helm.kustomization import kustomize_files
-from tests.helm.place import BIN, CHART, KUSTOMIZE
+from tests.helm.place import BIN, CHART, KUSTOMIZE, ROOT
+from tests.helm.runbook import page
 from tests.tools import kubectl as binaries
 
 
@@ -20,6 +21,7 @@ def files() -> Iterator[tuple[Path, str]]:
         yield CHART / name, text
     for name, text in kustomize_files():
         yield KUSTOMIZE / name, text
+    yield ROOT / "docs" / "runbooks.md", page()
 
 
 def write() -> None:
