@@ -81,7 +81,7 @@ def _provider_tables() -> Iterator[tuple[str, Table]]:
 def words() -> dict[str, tuple[str, str]]:
     """Return meaning and remedy of every reason that there are words for."""
     loaded = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-    return {reason: (_sentence(", ".join(told[:-1])), _sentence(told[-1])) for reason, told in loaded.items()}
+    return {reason: (told["meaning"], told["do"]) for reason, told in loaded.items()}
 
 
 def page() -> str:
@@ -104,7 +104,3 @@ def _alerts() -> Iterator[dict[str, Any]]:
     for path in sorted((CHART / "files" / "alerts").glob("*.yaml")):
         for group in yaml.safe_load(path.read_text(encoding="utf-8")):
             yield from group["rules"]
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
