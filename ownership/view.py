@@ -98,6 +98,10 @@ class ZoneOwnership:
         """Return the record sets that I claim."""
         return frozenset(which for which, found in self._claims.items() if any(each.owner == self.me for each in found))
 
+    def others(self) -> tuple[OwnerID, ...]:
+        """Return the other owners that claim anything in the zone, sorted."""
+        return tuple(sorted({each.owner for found in self._claims.values() for each in found} - {self.me}))
+
     def _doubt(self, fqdn: Fqdn) -> str:
         """Return why somebody may claim this name without its being told, or nothing."""
         if self.state.faults:

@@ -13,7 +13,7 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_class import ZoneClass
 from controllers.providers.cloudflare.identity import CloudflareIdentity, judge_acceptance
-from controllers.providers.cloudflare.payload import OwnershipMode, Parameters
+from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.payload_rule import parse_payload
 from controllers.providers.cloudflare.view import identity_key
 from kube.object import ObjectKey
@@ -41,8 +41,6 @@ class ClassRule:
         parameters = parse_payload(Parameters, zone_class.spec.parameters, "spec.parameters")
         if isinstance(parameters, str):
             return refused(Reason.INVALID_PARAMETERS, f"{parameters[: MESSAGE_LIMIT - 1]}.")
-        ownership = parameters.ownership
-        if ownership.mode is OwnershipMode.SNAPSHOT and not ownership.owner_id:
-            message = "spec.parameters.ownership.ownerID: found nothing, allowed with mode: Snapshot is a name."
-            return refused(Reason.INVALID_PARAMETERS, message)
+        if fault := parameters.ownership.fault:
+            return refused(Reason.INVALID_PARAMETERS, f"spec.parameters.ownership.{fault}.")
         return parameters

@@ -30,7 +30,7 @@ from controllers.providers.cloudflare.record_step import RecordWork, recorded_id
 from controllers.providers.cloudflare.submission import Note
 from controllers.providers.cloudflare.view import CloudflareView
 from controllers.providers.cloudflare.zone_fact import ZoneFact
-from controllers.providers.cloudflare.zone_step import managed_id, object_to_zone, zone_data
+from controllers.providers.cloudflare.zone_step import MOVED, managed_id, object_to_zone, zone_data
 from kube.object import ObjectKey
 
 PENDING: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "The zone is being deleted at Cloudflare.")
@@ -91,7 +91,7 @@ class CleanUp:
                     self.announcer.zone_retained(self.main, known)
                 step.done = True
                 return step
-            await self._delete_zone(known or self._adopted(), items, step)
+            await self._delete_zone(known or self._adopted(), items, step, taken=known is not None)
         except CloudflareError as error:
             step.failure, step.programmed = error, refused(error.reason, f"{error.message}.")
         return step
@@ -125,7 +125,7 @@ class CleanUp:
         step.failure, step.next_s = records.failure, records.next_s
         return not records.remaining
 
-    async def _delete_zone(self, target: str | None, items: Sequence[Item], step: CleanUpStep) -> None:
+    async def _delete_zone(self, target: str | None, items: Sequence[Item], step: CleanUpStep, *, taken: bool) -> None:
         left = [item for item in items if not (item.key in step.results and step.results[item.key].gone)]
         if any(not item.source.deletion_requested for item in left):
             step.programmed, step.next_s = ITEMS_LEFT, self.patience.resync_s
@@ -143,9 +143,17 @@ class CleanUp:
         fact = await self._zone(account, target)
         if fact is not None:
             mismatch = object_to_zone(fact, self.main.spec.zone.domain_name, account.id)
+            if not taken and (mismatch is not None or fact.status == MOVED):
+                step.done = True  # its adoption was refused, so it has never been ours
+                return
             if mismatch is not None:
                 step.programmed = refused(Reason.EXTERNAL_RESOURCE_MISMATCH, mismatch)
                 step.next_s = self.patience.resync_s
+                return
+            desk = desk_of(account.client, fact, self.parameters)
+            objection = await desk.object_to_zone_deletion() if desk is not None else None
+            if objection is not None:
+                step.programmed, step.next_s = objection, self.patience.refusal_s
                 return
             await account.client.delete_zone(fact.id)
             self.announcer.zone_deleted(self.main, fact.id)

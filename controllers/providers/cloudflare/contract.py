@@ -26,6 +26,7 @@ from controllers.api.provider import (
     ZoneUnitContract,
 )
 from controllers.api.schema import structural_schema
+from controllers.ledger.ownership import OWNERSHIP_RULE
 from controllers.providers.cloudflare.binding import BINDING, GROUP
 from controllers.providers.cloudflare.payload import (
     Options,
@@ -46,15 +47,6 @@ _TAGS: Final = "!has(self.spec.options) || !has(self.spec.options.tags) || self.
 _SAME_TAG: Final = (
     "one.substring(0, one.indexOf(':')).lowerAscii() == other.substring(0, other.indexOf(':')).lowerAscii()"
     " && one.substring(one.indexOf(':')) == other.substring(other.indexOf(':'))"
-)
-
-_OWNERSHIP: Final = "has(self.spec.parameters) && has(self.spec.parameters.ownership)"
-ZONE_CLASS_RULES: Final = (
-    Rule(
-        rule=f"!({_OWNERSHIP} && has(self.spec.parameters.ownership.mode) && self.spec.parameters.ownership.mode == 'Snapshot')"
-        " || has(self.spec.parameters.ownership.ownerID)",
-        message="spec.parameters.ownership.ownerID: a name, with mode: Snapshot",
-    ),
 )
 
 RECORD_SET_RULES: Final = (
@@ -92,7 +84,7 @@ def provider_manifest() -> dict[str, Any]:
         identity=Identity(resource=IdentityResource(group=GROUP, kind="CloudflareIdentity")),
         zone_class=ZoneClassContract(
             schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Cloudflare ZoneClass.")),
-            validation_rules=ZONE_CLASS_RULES,
+            validation_rules=(OWNERSHIP_RULE,),
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(

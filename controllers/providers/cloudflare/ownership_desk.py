@@ -8,38 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from controllers.api.reason import Reason
-from controllers.api.verdict import Verdict, refused, waiting
+from controllers.api.verdict import Verdict
+from controllers.ledger.ownership import foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
 from controllers.providers.cloudflare.batch import Change
 from controllers.providers.cloudflare.client import CloudflareClient
 from controllers.providers.cloudflare.observation import Observation
 from controllers.providers.cloudflare.ownership_backend import CloudflareBackend
-from controllers.providers.cloudflare.payload import OwnershipMode, OwnershipParameter, Parameters
+from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.plan import ItemPlan
-from controllers.providers.cloudflare.record import caa_value, mx_value
+from controllers.providers.cloudflare.record import CloudflareRecord, caa_value, mx_value
 from controllers.providers.cloudflare.zone_fact import ZoneFact
 from ownership.backends.protocol import Backend
 from ownership.entry import Entry, claims
-from ownership.error import (
-    AmbiguousError,
-    FormatError,
-    OwnershipError,
-    RefusedError,
-    SnapshotTooLargeError,
-)
+from ownership.error import FormatError, OwnershipError
 from ownership.member import Member, MemberType
 from ownership.naming import OwnerID, quoted
 from ownership.publish import Publisher
 from ownership.view import Holder, Ownership, ZoneOwnership, read_ownership
 from zonemodel.name import Fqdn, to_wire
-from zonemodel.record import AAAABody, ABody, RecordBodies, encode_bodies
+from zonemodel.record import AAAABody, ABody, RecordBodies, RecordType, encode_bodies
 
 Replan = Callable[[ItemPlan, tuple[str, ...]], ItemPlan]
 """Returns the plan of an item that has further records, given by their identifiers."""
 
-_UNTOLD: Final = "Who owns what in the zone cannot be told, so nothing is deleted"
+Living = set[tuple[str, RecordType]]
 
 
 @dataclass(slots=True)
@@ -58,7 +51,8 @@ class OwnershipDesk:
         except OwnershipError as error:
             self.failure = error
             return [_held(plan, error) for plan in plans]
-        return [self._judge(plan, found, replan, self._view) for plan in plans]
+        living = _living(plans)
+        return [self._judge(plan, found, replan, self._view, living) for plan in plans]
 
     async def publish(self, plans: Sequence[ItemPlan]) -> list[ItemPlan]:
         """Have the claims of these plans stand in the zone; returns those that may go on as they are, and the others held."""
@@ -66,7 +60,7 @@ class OwnershipDesk:
         if view is None:
             return list(plans)
         settled, added, gone = [], set[Entry](), set[Entry]()
-        living = {(plan.item.name, plan.item.source.type) for plan in plans if not plan.item.source.deletion_requested}
+        living = _living(plans)
         for plan in plans:
             try:
                 more, less = _claims_of(plan, view)
@@ -87,33 +81,51 @@ class OwnershipDesk:
             return [_held(plan, error) for plan in settled]
         return settled
 
-    def _judge(self, plan: ItemPlan, found: Observation, replan: Replan, view: ZoneOwnership) -> ItemPlan:
-        ownership = view.of(plan.item.name, MemberType(plan.item.source.type.value))
+    async def object_to_zone_deletion(self) -> Verdict | None:
+        """Return why the zone has to stay for the sake of others, None when it need not."""
+        try:
+            view = await read_ownership(self.backend, self.owner)
+        except OwnershipError as error:
+            return unclaimed_verdict(error)
+        owners = ", ".join(map(quoted, view.others()))
+        return frozen_verdict(view) or (kept_verdict(f"it holds records that {owners} claims") if owners else None)
+
+    def _judge(
+        self, plan: ItemPlan, found: Observation, replan: Replan, view: ZoneOwnership, living: Living
+    ) -> ItemPlan:
+        item = plan.item
+        ownership = view.of(item.name, MemberType(item.source.type.value))
         if plan.foreign:
             if ownership.holder is Holder.ME and _are_claimed(plan.foreign, found, ownership.members):
                 plan = replan(plan, plan.foreign)
             else:
-                return replace(plan, verdict=_foreign_verdict(plan, ownership))
-        if plan.change.deletes:
-            return self._freeze(plan, found, view, ownership)
-        return plan
+                what = f"{item.source.type} {item.name}"
+                verdict = foreign_verdict(what, ownership, plan.verdict) if plan.verdict is not None else None
+                return replace(plan, verdict=verdict)
+        elif plan.gone and (item.name, item.source.type) not in living:
+            there = [each for each in found.at_name(item.name) if each.type == item.source.type]
+            lost = tuple(each.id for each in there if _are_claimed((each.id,), found, ownership.members))
+            plan = replan(plan, lost) if lost else plan
+        return self._freeze(plan, found, view, ownership)
 
     def _freeze(self, plan: ItemPlan, found: Observation, view: ZoneOwnership, ownership: Ownership) -> ItemPlan:
-        if not view.may_delete:
-            faults = "; ".join(map(str, view.state.faults))
-            return _stopped(plan, refused(Reason.PROVIDER_CONFLICT, f"{_UNTOLD}: {faults}."))
+        doomed = _doomed(plan, found)
+        if not doomed:
+            return plan
+        if verdict := frozen_verdict(view):
+            return _stopped(plan, verdict)
         shared = {_value(each) for each in ownership.others_members}
-        if any(shared & set(record.values) for record in found.with_ids(plan.change.deletes)):
-            return _stopped(plan, refused(Reason.PROVIDER_CONFLICT, f"It is not deleted: {ownership.reason}."))
+        if ownership.doubt or any(shared & set(record.values) for record in doomed):
+            return _stopped(plan, kept_verdict(ownership.reason))
         return plan
 
 
 def desk_of(client: CloudflareClient, fact: ZoneFact, parameters: Parameters | None) -> OwnershipDesk | None:
     """Return what asks a zone who owns its records, None where the class does not want it to tell."""
-    ownership = parameters.ownership if parameters is not None else OwnershipParameter()
-    if ownership.mode is not OwnershipMode.SNAPSHOT or ownership.owner_id is None:
+    owner = parameters.ownership.owner if parameters is not None else None
+    if owner is None:
         return None
-    return OwnershipDesk(CloudflareBackend(client, fact.id, Fqdn(fact.name)), OwnerID(ownership.owner_id))
+    return OwnershipDesk(CloudflareBackend(client, fact.id, Fqdn(fact.name)), owner)
 
 
 def _claims_of(plan: ItemPlan, view: ZoneOwnership) -> tuple[set[Entry], set[Entry]]:
@@ -132,15 +144,17 @@ def _claims_of(plan: ItemPlan, view: ZoneOwnership) -> tuple[set[Entry], set[Ent
     return added, gone
 
 
-def _foreign_verdict(plan: ItemPlan, ownership: Ownership) -> Verdict | None:
-    match ownership.holder:
-        case Holder.OTHER:
-            owners = ", ".join(map(quoted, ownership.others))
-            what = f"{plan.item.source.type} {plan.item.name}"
-            return refused(Reason.PROVIDER_CONFLICT, f"{what} belongs to {owners} by the zone's own records.")
-        case Holder.AMBIGUOUS:
-            return refused(Reason.PROVIDER_CONFLICT, f"Who owns its records cannot be told: {ownership.reason}.")
-    return plan.verdict
+def _living(plans: Iterable[ItemPlan]) -> Living:
+    """Return the record sets that some item is to have."""
+    return {(each.item.name, each.item.source.type) for each in plans if not each.item.source.deletion_requested}
+
+
+def _doomed(plan: ItemPlan, found: Observation) -> list[CloudflareRecord]:
+    """Return the records that a plan deletes, or has say something else."""
+    wanted = {each.value for each in plan.item.desired.records} if plan.item.desired is not None else set()
+    patched = found.with_ids(each for each, _ in plan.change.patches)
+    replaced = [each for each in patched if wanted.isdisjoint(each.values)]
+    return [*found.with_ids(plan.change.deletes), *replaced]
 
 
 def _are_claimed(ids: Iterable[str], found: Observation, members: Iterable[Member]) -> bool:
@@ -174,17 +188,7 @@ def _held(plan: ItemPlan, error: OwnershipError) -> ItemPlan:
     """Return a plan that would change something, or end, with nothing done."""
     if not plan.change and not plan.gone:
         return plan
-    message = f"Its ownership is not on record in the zone: {error}."
-    match error:
-        case RefusedError():
-            verdict = refused(Reason.PROVIDER_ACCESS_DENIED, message)
-        case AmbiguousError():
-            verdict = refused(Reason.PROVIDER_CONFLICT, message)
-        case SnapshotTooLargeError() | FormatError():
-            verdict = refused(Reason.PROVIDER_INVALID_REQUEST, message)
-        case _:
-            verdict = waiting(Reason.PROVIDER_UNAVAILABLE, message)
-    return replace(_stopped(plan, verdict), gone=False)
+    return replace(_stopped(plan, unclaimed_verdict(error)), gone=False)
 
 
 def _stopped(plan: ItemPlan, verdict: Verdict) -> ItemPlan:

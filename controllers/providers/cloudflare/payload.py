@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
 
+from controllers.ledger.ownership import OwnershipParameter
 from zonemodel.model import Model
 
 ID_PATTERN: Final = "^[0-9a-f]{32}$"
@@ -19,8 +20,6 @@ TAG_VALUE_LIMIT: Final = 100
 TAG_PATTERN: Final = "^[A-Za-z0-9_-]{1,32}:[^\\r\\n]{0,100}$"
 LINE_PATTERN: Final = "^[^\\r\\n]*$"
 IDS_LIMIT: Final = 1000
-OWNER_LIMIT: Final = 100
-OWNER_PATTERN: Final = "^[ -+\\--~]+$"
 
 
 class Payload(Model):
@@ -41,33 +40,6 @@ class DeletionPolicy(StrEnum):
 
     DELETE = "Delete"
     RETAIN = "Retain"
-
-
-class OwnershipMode(StrEnum):
-    """Whether the zone itself tells who owns its records."""
-
-    DISABLED = "Disabled"
-    SNAPSHOT = "Snapshot"
-
-
-class OwnershipParameter(Payload):
-    """Ownership in zones that several programs write to."""
-
-    mode: Annotated[
-        OwnershipMode,
-        Field(
-            description="Snapshot: the zone has TXT records that tell who owns which records. Disabled: it has none.",
-            json_schema_extra={"default": "Disabled"},
-        ),
-    ] = OwnershipMode.DISABLED
-    owner_id: Annotated[
-        str | None,
-        Field(
-            alias="ownerID",
-            description="Name that records are claimed under, the same for nobody else; needed with mode: Snapshot.",
-            json_schema_extra={"pattern": OWNER_PATTERN, "maxLength": OWNER_LIMIT},
-        ),
-    ] = None
 
 
 class Parameters(Payload):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from controllers.api.group import RECORD_SETS, ZONE_UNITS
+from controllers.api.group import RECORD_SETS, ZONE_UNITS, ZONES
 from controllers.providers.cloudflare.binding import ApiAddress
 from controllers.providers.cloudflare.client import CloudflareClient
 from controllers.providers.cloudflare.ownership_backend import CloudflareBackend
@@ -21,7 +22,18 @@ from ownership.publish import Publisher
 from ownership.view import Holder, read_ownership
 from tests.controllers.providers.cloudflare.fake.failure import Kind
 from tests.controllers.providers.cloudflare.fake.server import FakeCloudflare
-from tests.controllers.providers.cloudflare.world import DOMAIN, PACE, TEAM, TOKEN, ZONE, World, a, zone_class
+from tests.controllers.providers.cloudflare.world import (
+    DOMAIN,
+    PACE,
+    TEAM,
+    TOKEN,
+    ZONE,
+    World,
+    a,
+    cname,
+    txt,
+    zone_class,
+)
 from tests.ownership.contract import BackendContract
 from zonemodel.name import Fqdn
 
@@ -90,6 +102,65 @@ async def test_records_whose_status_was_lost_are_taken_back(world: World) -> Non
     await world.start_manager()
     await world.look_again()
     await world.until(lambda: world.is_programmed("www") and world.record_ids("www") == ids)
+
+
+async def test_a_cluster_that_lost_every_status_takes_its_own_back_and_nothing_else(
+    world: World, tmp_path: Path, installation: Path
+) -> None:
+    own = (a("www", "192.0.2.1", "192.0.2.2"), txt("text", "one", "x" * 300), cname("alias", "web.example.net"))
+    zone_id = await world.ready_zone(parameters=PARAMETERS)
+    for each in own:
+        await world.publish(each)
+    for name in ("theirs", "nobodys"):
+        world.cloudflare.state.add_record(zone_id, type="A", name=f"{name}.{DOMAIN}", content="198.51.100.1", ttl=300)
+    backend, client = await backend_of(world)
+    await Publisher(backend, OTHER).claim(
+        [claim(OTHER, Fqdn(f"theirs.{DOMAIN}"), Member(MemberType.A, "198.51.100.1"))]
+    )
+    await client.close()
+    await world.stop_manager()
+    before = world.contents()
+    (tmp_path / "again").mkdir()
+    async with World(tmp_path / "again", installation) as again:
+        again.cloudflare.state = world.cloudflare.state
+        await again.set_up(parameters=PARAMETERS, adoption={"zoneID": zone_id})
+        for each in (*own, a("theirs", "198.51.100.1"), a("nobodys", "198.51.100.1")):
+            await again.apply(each)
+        for name in ("www", "text", "alias"):
+            await again.until(lambda name=name: again.is_programmed(name))  # type: ignore[misc]  # mypy infers no default
+        for name in ("theirs", "nobodys"):
+            await again.until(lambda name=name: again.record_says(name, "False", "ProviderConflict"))  # type: ignore[misc]  # the same
+        conflict = again.condition(again.record_set("theirs"), "Programmed")
+        assert conflict is not None
+        assert "belongs to 'elsewhere'" in conflict.message
+        assert again.contents() == before
+        for name in ("www", "text", "alias", "theirs", "nobodys"):
+            await again.delete_and_wait(RECORD_SETS, name)
+        left = {name for name, _, _ in again.contents() if not name.startswith("_d")}
+        assert left == {f"theirs.{DOMAIN}", f"nobodys.{DOMAIN}"}
+
+
+async def test_what_others_claim_too_is_neither_deleted_nor_replaced(world: World) -> None:
+    await world.ready_zone(parameters={**PARAMETERS, "zoneDeletionPolicy": "Delete"})
+    await world.publish(a("www", "198.51.100.1"))
+    backend, client = await backend_of(world)
+    shared = claim(OTHER, WWW, Member(MemberType.A, "198.51.100.1"))
+    await Publisher(backend, OTHER).claim([shared])
+    await world.apply(a("www", "192.0.2.1"))
+    await world.until(lambda: world.record_says("www", "False", "ProviderConflict"))
+    assert addresses(world) == {"198.51.100.1"}
+    await Publisher(backend, OTHER).withdraw([shared])
+    await world.look_again()
+    await world.until(lambda: world.is_programmed("www"))
+    other = claim(OTHER, Fqdn(f"theirs.{DOMAIN}"), Member(MemberType.A, "198.51.100.1"))
+    await Publisher(backend, OTHER).claim([other])
+    await world.delete_and_wait(RECORD_SETS, "www")
+    await world.delete(ZONES, ZONE)
+    await world.until(lambda: world.says(world.zone, "Programmed", "False", "ProviderConflict"))
+    assert world.zone_id
+    await Publisher(backend, OTHER).withdraw([other])
+    await client.close()
+    await world.until_gone(ZONES, ZONE)
 
 
 async def test_records_of_another_owner_are_a_conflict_that_names_it(world: World) -> None:
