@@ -1,4 +1,4 @@
-"""Where `dns-api ownership` finds a zone: at a name server that takes updates, or in a master file.
+"""Where `dns-api ownership` finds a zone: at a name server that takes updates, in a master file, or with a provider.
 
 Owns the options and the making of backends. Reads no zone's ownership.
 """
@@ -6,11 +6,12 @@ Owns the options and the making of backends. Reads no zone's ownership.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import dns.tsig
 import typer
@@ -24,6 +25,10 @@ from server.transfer.key import Key, KeyFileError, read_keys
 from zonemodel.name import Fqdn, object_to_domain
 
 T = TypeVar("T")
+
+TOKEN_VARIABLE: Final = "CLOUDFLARE_API_TOKEN"
+ADDRESS_VARIABLE: Final = "CLOUDFLARE_BASE_URL"
+PLACES: Final = "--server, --zone-file, --route53, --cloudflare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,16 @@ class BackendOptions:
     zone_file: Annotated[
         Path | None, typer.Option(help="Master file that holds the zone, instead of a server.", metavar="FILE")
     ] = None
+    route53: Annotated[
+        str | None,
+        typer.Option(
+            help="Hosted zone of Route 53; the credential is the one that the AWS SDK finds.", metavar="HOSTED-ZONE-ID"
+        ),
+    ] = None
+    cloudflare: Annotated[
+        str | None,
+        typer.Option(help=f"Zone at Cloudflare; the token is in {TOKEN_VARIABLE}.", metavar="ZONE-ID"),
+    ] = None
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds to wait for each answer of a server.")] = 5.0
 
 
@@ -68,12 +83,42 @@ def with_backend(options: BackendOptions, work: Callable[[Backend], Awaitable[T]
 @asynccontextmanager
 async def _opened(options: BackendOptions) -> AsyncIterator[Backend]:
     """Have a backend; those that keep connections close them at the end."""
-    yield _backend(options)
+    places = (options.zone_file, options.server, options.route53, options.cloudflare)
+    if sum(place is not None for place in places) != 1:
+        raise typer.BadParameter("give one of them: where the zone is", param_hint=PLACES)
+    if options.route53 is not None:
+        async with _route53(options.route53) as backend:
+            yield _of_that_name(backend, options)
+    elif options.cloudflare is not None:
+        async with _cloudflare(options.cloudflare) as backend:
+            yield _of_that_name(backend, options)
+    else:
+        yield _backend(options)
+
+
+def _route53(zone_id: str) -> AbstractAsyncContextManager[Backend]:
+    # Other commands and other places need no SDK of a provider.
+    from controllers.providers.route53.ownership_access import open_hosted_zone
+
+    return open_hosted_zone(zone_id)
+
+
+def _cloudflare(zone_id: str) -> AbstractAsyncContextManager[Backend]:
+    from controllers.providers.cloudflare.ownership_access import open_zone
+
+    token = os.environ.get(TOKEN_VARIABLE)
+    if not token:
+        raise typer.BadParameter(f"the environment variable {TOKEN_VARIABLE} holds no token", param_hint="--cloudflare")
+    return open_zone(zone_id, token, os.environ.get(ADDRESS_VARIABLE))
+
+
+def _of_that_name(backend: Backend, options: BackendOptions) -> Backend:
+    if options.zone is not None and options.zone.lower().rstrip(".") != backend.zone:
+        raise typer.BadParameter(f"found {options.zone!r}, the zone there is {backend.zone}", param_hint="--zone")
+    return backend
 
 
 def _backend(options: BackendOptions) -> Backend:
-    if (options.zone_file is None) is (options.server is None):
-        raise typer.BadParameter("give one of them: where the zone is", param_hint="--server, --zone-file")
     if options.zone is not None and (fault := object_to_domain(options.zone)) is not None:
         raise typer.BadParameter(f"found {options.zone!r}: {fault}", param_hint="--zone")
     if options.zone_file is not None:

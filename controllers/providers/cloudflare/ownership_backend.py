@@ -80,12 +80,12 @@ class CloudflareBackend:
                 return
 
     async def _at(self, name: Fqdn) -> Iterable[CloudflareRecord]:
-        with _reading():
+        with reading():
             return (await self._client.texts_at(self._zone_id, name)).records
 
     async def _texts(self) -> tuple[StoredText, ...]:
         if self._listed is None:
-            with _reading():
+            with reading():
                 listing = await self._client.records(self._zone_id)
             self._listed = tuple(_texts_of(listing.records))
         return self._listed
@@ -98,7 +98,8 @@ def _texts_of(records: Iterable[CloudflareRecord]) -> Iterator[StoredText]:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
+    """Have a read that failed be one: nothing is known, nothing was written."""
     try:
         yield
     except CloudflareError as error:

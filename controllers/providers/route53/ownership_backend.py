@@ -101,7 +101,7 @@ class HostedZoneOwnership:
             raise RefusedError(f"{name}: {failure.message}") from failure
 
     async def _record(self, name: Fqdn) -> Record | None:
-        with _reading():
+        with reading():
             found = await self._account.record(self._zone_id, RecordKey(name, TEXT))
         if len(found) > 1 or any("SetIdentifier" in record.wire for record in found):
             raise RefusedError(f"{name} has TXT record sets with a routing policy, which ownership cannot share")
@@ -109,7 +109,7 @@ class HostedZoneOwnership:
 
     async def _list(self, wanted: Callable[[Fqdn], bool]) -> list[StoredText]:
         if self._listed is None:
-            with _reading():
+            with reading():
                 self._listed = await self._account.records(self._zone_id)
         return texts_of(self._listed, wanted)
 
@@ -157,7 +157,7 @@ class ListedOwnership:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
     """Have a read that failed be one: nothing is known, nothing was written."""
     try:
         yield

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from ownership.member import Member, MemberType
 from ownership.naming import OwnerID, owner_state_name
 from ownership.publish import Publisher
 from ownership.view import Holder, read_ownership
+from tests.cli.command import Cli
 from tests.controllers.providers.cloudflare.fake.failure import Kind
 from tests.controllers.providers.cloudflare.fake.server import FakeCloudflare
 from tests.controllers.providers.cloudflare.world import (
@@ -216,3 +219,14 @@ async def test_faults_while_claiming_change_nothing_that_is_not_claimed(world: W
 async def test_ownership_needs_a_name(world: World, ownership: dict[str, Any]) -> None:
     with pytest.raises(KubeError, match="ownership"):
         await world.apply(zone_class({"ownership": ownership}))
+
+
+async def test_the_command_reads_a_zone(world: World) -> None:
+    zone_id = await world.ready_zone(parameters=PARAMETERS)
+    await world.publish(a("www", "192.0.2.1"))
+    words = ("ownership", "show", "--cloudflare", zone_id, "--claims")
+    cli = Cli({"CLOUDFLARE_API_TOKEN": TOKEN, "CLOUDFLARE_BASE_URL": world.cloudflare.url})
+    shown = await asyncio.to_thread(cli.ok, *words)
+    assert shown.splitlines()[-1].split() == [WWW, "A", "team", "192.0.2.1"]
+    no_token = Cli({"CLOUDFLARE_API_TOKEN": ""})
+    assert "CLOUDFLARE_API_TOKEN" in await asyncio.to_thread(partial(no_token.fails, *words, code=2))

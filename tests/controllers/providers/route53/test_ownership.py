@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from ownership.member import Member, MemberType
 from ownership.naming import OwnerID, owner_state_name
 from ownership.publish import Publisher
 from ownership.view import ZoneOwnership, read_ownership
+from tests.cli.command import Cli
 from tests.controllers.providers.route53.fake.fault import Fault, Trouble
 from tests.controllers.providers.route53.fake.server import FakeAws
 from tests.controllers.providers.route53.world import (
@@ -214,3 +217,14 @@ async def test_a_hosted_zone_goes_with_what_was_said_in_it(world: World) -> None
 async def test_ownership_needs_a_name(world: World, ownership: dict[str, Any]) -> None:
     with pytest.raises(KubeError, match="ownership"):
         await world.apply(zone_class(ownership=ownership))
+
+
+async def test_the_command_reads_a_hosted_zone(world: World, aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.set_up(a("www", "192.0.2.1"), parameters=SNAPSHOT)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws.url)
+    words = ("ownership", "show", "--route53", world.zone.id, "--claims")
+    shown = await asyncio.to_thread(Cli({}).ok, *words)
+    assert shown.splitlines()[-1].split() == [f"www.{DOMAIN}", "A", "team", "192.0.2.1"]
+    assert "is example.test" in await asyncio.to_thread(partial(Cli({}).fails, *words, "--zone", "a.test", code=2))
+    absent = ("ownership", "verify", "--route53", "Z0")
+    assert await asyncio.to_thread(Cli({}).fails, *absent)
