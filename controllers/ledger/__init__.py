@@ -23,5 +23,6 @@ How a provider is written on it:
   for an intent that must outlive a crash. After observing: one `ZoneResult` and an `ItemResult` for each item go to `Reporter.report`.
   `Reporter.look_again` says when the zone is due again. In the end: `Reporter.let_go` when the deleting ledger is cleaned up, and
   `Reporter.release_spent` for parts that became empty.
+- `ItemCache` (`ledger.item_cache`) keeps items in the provider's own form, so that only those that changed are converted again.
 - Looking again at a zone may be caused by the provider's own status write, so requests to a service are paced by the reconciler.
 """

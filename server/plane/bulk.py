@@ -110,47 +110,39 @@ def _empty(base: Mapping[bytes, Value]) -> Layered[bytes, Value]:
     return Layered.over(base, {})
 
 
-class _Plain(Mapping[WireName, int]):
-    """The plain names, with the number of names directly below most of them."""
+class _PlainNames(Mapping[WireName, Value]):
+    """A map over the plain names."""
 
     def __init__(self, bulk: Bulk) -> None:
         self._bulk = bulk
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, bytes) and self._bulk.has(name)
+
+    def __iter__(self) -> Iterator[WireName]:
+        return _names(self._bulk)
+
+    def __len__(self) -> int:
+        return len(self._bulk)
+
+
+class _Plain(_PlainNames[int]):
+    """The number of names directly below most of them."""
 
     def __getitem__(self, name: WireName) -> int:
         if not self._bulk.has(name):
             raise KeyError(name)
         return 0
 
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, bytes) and self._bulk.has(name)
 
-    def __iter__(self) -> Iterator[WireName]:
-        return _names(self._bulk)
-
-    def __len__(self) -> int:
-        return len(self._bulk)
-
-
-class _PlainSets(Mapping[WireName, Sets]):
+class _PlainSets(_PlainNames[Sets]):
     """Their sets by type."""
-
-    def __init__(self, bulk: Bulk) -> None:
-        self._bulk = bulk
 
     def __getitem__(self, name: WireName) -> Sets:
         found = self._bulk.sets(name)
         if found is None:
             raise KeyError(name)
         return {rdtype: RRset(name, rdtype, ttl_s, rdatas) for rdtype, ttl_s, rdatas in found}
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, bytes) and self._bulk.has(name)
-
-    def __iter__(self) -> Iterator[WireName]:
-        return _names(self._bulk)
-
-    def __len__(self) -> int:
-        return len(self._bulk)
 
 
 class _PlainNodes(Mapping[bytes, Node]):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
+from controllers.api.zone_unit import UnitRecordSet
 from controllers.providers.cloudflare.batch import Body
 from controllers.providers.cloudflare.payload import Options
 from controllers.providers.cloudflare.payload_rule import PROXIABLE, adopted_ids, object_to_options, parse_payload
@@ -83,33 +83,6 @@ class Item:
 
 
 Items = tuple[Item, ...]
-
-
-class ItemCache:
-    """The items of one zone's parts, converted when their part's spec has changed."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, tuple[int, Items]] = {}
-
-    def items_of(self, parts: Iterable[ZoneUnit]) -> tuple[Items, ...]:
-        """Return each part's items in its order; the same objects as last time where nothing changed."""
-        found: dict[str, tuple[int, Items]] = {}
-        for part in parts:
-            generation, items = self._parts.get(part.meta.uid, (-1, ()))
-            if generation != part.meta.generation:
-                items = _convert(part, items)
-            found[part.meta.uid] = part.meta.generation, items
-        self._parts = found
-        return tuple(items for _, items in found.values())
-
-
-def _convert(part: ZoneUnit, before: Items) -> Items:
-    known = {item.key: item for item in before}
-    domain = Fqdn(part.spec.zone.domain_name)
-    return tuple(
-        item if (item := known.get(source.key)) is not None and item.source == source else convert(source, domain)
-        for source in part.spec.record_sets
-    )
 
 
 def convert(source: UnitRecordSet, domain: Fqdn) -> Item:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.verdict import Verdict
+from controllers.ledger.item_cache import ItemCache
 from controllers.providers.cloudflare.batch import Change
-from controllers.providers.cloudflare.desired import ItemCache
+from controllers.providers.cloudflare.desired import Item, convert
 from controllers.providers.cloudflare.view import CloudflareView
 from kube.object import ObjectKey
 
@@ -29,7 +30,7 @@ class Refusal:
 class ZoneMemory:
     """One zone's memory. `inputs` are what the last look was made for; it need not be repeated for the same before `due`."""
 
-    items: ItemCache = field(default_factory=ItemCache)
+    items: ItemCache[Item] = field(default_factory=lambda: ItemCache(convert))
     refusals: dict[ObjectKey, Refusal] = field(default_factory=dict)
     inputs: Hashable = None
     due: float = 0.0

@@ -5,11 +5,10 @@ Owns the conversion and its cache: an item that has not changed is not converted
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
+from controllers.api.zone_unit import UnitRecordSet
 from kube.object import ObjectKey
 from zonemodel.canonical import encode_canonical
 from zonemodel.hosted_zone import HostedRecordSet
@@ -56,35 +55,6 @@ class Item:
 
 
 Items = tuple[Item, ...]
-
-
-class ItemCache:
-    """The items of one zone's parts, converted when their part's spec has changed."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, tuple[int, Items]] = {}
-
-    def items_of(self, parts: Iterable[ZoneUnit]) -> tuple[Items, ...]:
-        """Return each part's items in its order; the same objects as last time where nothing changed."""
-        found: dict[str, tuple[int, Items]] = {}
-        for part in parts:
-            generation, items = self._parts.get(part.meta.uid, (-1, ()))
-            if generation != part.meta.generation:
-                items = _convert(part, items)
-            found[part.meta.uid] = part.meta.generation, items
-        self._parts = found
-        return tuple(items for _, items in found.values())
-
-
-def _convert(part: ZoneUnit, before: Items) -> Items:
-    known = {item.key: item for item in before}
-    domain = Fqdn(part.spec.zone.domain_name)
-    return tuple(
-        item
-        if (item := known.get(source.key)) is not None and (item.source is source or item.source == source)
-        else convert(source, domain)
-        for source in part.spec.record_sets
-    )
 
 
 def convert(source: UnitRecordSet, domain: Fqdn) -> Item:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from controllers.ledger.item_cache import ItemCache
 from controllers.ledger.pace import Pace
 from controllers.providers.hosted.content import Content, Hosts, Lines, choose, needs_base
 from controllers.providers.hosted.history import NEVER, History
-from controllers.providers.hosted.item import ItemCache, Items
+from controllers.providers.hosted.item import Item, Items, convert
 from controllers.providers.hosted.layout import Layout
 
 PUBLISHING_SHARE: Final = 4
@@ -40,7 +41,7 @@ class ContentMemo:
 class ZoneState:
     """One zone's memory; `history` is None until the published snapshot has been looked at."""
 
-    items: ItemCache = field(default_factory=ItemCache)
+    items: ItemCache[Item] = field(default_factory=lambda: ItemCache(convert))
     history: History | None = None
     layout: Layout | None = None
     reached: int = NEVER

@@ -10,9 +10,10 @@ from controllers.api.condition import ConditionStatus, find_condition
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, ZoneUnitStatus
+from controllers.ledger.item_cache import ItemCache
 from controllers.ledger.result import Hold, ItemResult, ZoneResult, settle
 from controllers.ledger.status_patch import status_patch
-from controllers.providers.hosted.item import ItemCache
+from controllers.providers.hosted.item import convert
 from controllers.providers.hosted.service_level import PENDING, PROGRAMMED, UNAVAILABLE
 from standalone.patch.json_patch import json_patch
 from tests.controllers.providers.hosted.build import NOW, unit
@@ -48,7 +49,7 @@ class Ledger:
         self, *results: ItemResult, zone: ZoneResult | None = None, release: frozenset[Hold] = NOTHING, now: str = NOW
     ) -> list[dict[str, Any]]:
         """Settle once; returns the patch that it costs."""
-        items = ItemCache().items_of([self.unit])
+        items = ItemCache(convert).items_of([self.unit])
         settlement = settle([self.unit], [self.status], zone or zone_result(), items, [results], release, now)
         old, self.status, self.held = self.status, settlement.statuses[0], settlement.held
         operations = status_patch(old, self.status)

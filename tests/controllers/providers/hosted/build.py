@@ -6,8 +6,9 @@ from typing import Any
 
 from controllers.api.zone_class import ZoneClass, parse_zone_class
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus, parse_zone_unit, part_name
+from controllers.ledger.item_cache import ItemCache
 from controllers.providers.hosted.hosted_object import Manifest, parse_hosted_object
-from controllers.providers.hosted.item import Item, ItemCache, Items
+from controllers.providers.hosted.item import Item, Items, convert
 from controllers.providers.hosted.parameters import Head, Parameters, head_of
 from kube.object import ObjectKey
 from tests.controllers.providers.hosted.world import PARAMETERS, TEAM
@@ -46,7 +47,7 @@ def unit(*items: dict[str, Any], name: str = "zone", part: int = 0, **more: Any)
 
 
 def items_of(*items: dict[str, Any]) -> Items:
-    return ItemCache().items_of([unit(*items)])[0]
+    return ItemCache(convert).items_of([unit(*items)])[0]
 
 
 def one(item: dict[str, Any]) -> Item:
