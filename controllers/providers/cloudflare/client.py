@@ -19,7 +19,7 @@ from cloudflare import AsyncCloudflare
 
 from controllers.providers.cloudflare.batch import Change
 from controllers.providers.cloudflare.binding import ApiAddress
-from controllers.providers.cloudflare.envelope import faults_of, parse, read_object, read_page, read_result
+from controllers.providers.cloudflare.envelope import NOT_JSON, faults_of, parse, read_object, read_page, read_result
 from controllers.providers.cloudflare.failure import (
     BadAnswerError,
     CloudflareError,
@@ -215,6 +215,9 @@ def _translated(authenticating: bool) -> Iterator[None]:
 def _status_error(error: cloudflare.APIStatusError, authenticating: bool) -> CloudflareError:
     response = error.response
     envelope = parse(response.content)
+    if envelope is None and response.status_code not in {429, *range(500, 600)}:
+        # Not the API's word: a proxy or a wrong address. Nothing is missing, and no token is wrong, because a stranger says so.
+        return BadAnswerError(f"{NOT_JSON}: HTTP {response.status_code}")
     faults = faults_of(envelope) if envelope is not None else []
     return classify(response.status_code, faults, _retry_after_s(response.headers), authenticating=authenticating)
 

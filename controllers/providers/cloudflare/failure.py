@@ -60,6 +60,10 @@ class ThrottledError(UnavailableError):
     outcome_known = True
 
 
+class TurnError(ThrottledError):
+    """The account's requests are too many for one more now: it was not sent, and nothing is wrong with anything."""
+
+
 class BadAnswerError(UnavailableError):
     """An answer that is not what the API reference says."""
 
@@ -93,7 +97,9 @@ class RejectedError(CloudflareError):
 
 
 TOKEN_CODES: Final = frozenset({1000, 6003, 6103, 6111, 9106, 9107, 9109})
-NOT_FOUND_CODES: Final = frozenset({1001, 7000, 7003, 81044})
+NOT_FOUND_CODES: Final = frozenset({1001, 7003, 81044})
+NO_ROUTE_CODES: Final = frozenset({7000})
+"""The API has no such request: its address is wrong, which says nothing about what was asked for."""
 CONFLICT_CODES: Final = frozenset({1061, 81053, 81054, 81055, 81056, 81057, 81058})
 THROTTLE_CODES: Final = frozenset({971, 10429})
 AUTHENTICATION_CODES: Final = frozenset({10000, 10001})
@@ -108,7 +114,12 @@ def classify(status: int, faults: Sequence[ApiFault], retry_after_s: float, *, a
     message = tell(status, faults)
     if status == 429 or code in THROTTLE_CODES:
         return ThrottledError(message, code=code, retry_after_s=retry_after_s)
-    if status >= 500 or status in {408, 425} or (status < 400 and code not in NOT_FOUND_CODES | CONFLICT_CODES):
+    if (
+        status >= 500
+        or status in {408, 425}
+        or code in NO_ROUTE_CODES
+        or (status < 400 and code not in NOT_FOUND_CODES | CONFLICT_CODES)
+    ):
         return UnavailableError(message, code=code, retry_after_s=retry_after_s)
     if status == 401 or code == 1000 or (authenticating and code in TOKEN_CODES | AUTHENTICATION_CODES):
         return TokenRefusedError(message, code=code)

@@ -51,11 +51,12 @@ SOON_S: Final = 1.0
 class _Check:
     """The last check of one identity; `inputs` is the state of identity and Secret that it was made for.
 
-    `due` is on the clock of waiting times; `at` and `following` are times of day for people.
+    `made` and `due` are on the clock of waiting times; `at` and `following` are times of day for people.
     """
 
     inputs: tuple[str, int, str]
     result: CheckResult
+    made: float
     due: float
     failures: int
     at: str
@@ -83,8 +84,13 @@ class IdentityReconciler:
         self._backoff = Backoff(patience.retry_s, patience.retry_s, patience.retry_at_most_s)
 
     def forget_check(self, key: ObjectKey) -> None:
-        """Have the identity checked at the next look, whatever was known of it."""
-        self._checks.pop(key, None)
+        """Have the identity checked at the next look, unless that was done a moment ago.
+
+        The API may refuse a token for one request that it calls active for another: the two do not chase each other.
+        """
+        check, now = self._checks.get(key), self._surroundings.clock()
+        if check is not None and now - check.made >= self._config.patience.refusal_s:
+            check.due = now
 
     async def reconcile(self, key: ObjectKey) -> Requeue | None:
         """Bring one identity's status, and whether its account can be operated on, to what the API says."""
@@ -139,7 +145,8 @@ class IdentityReconciler:
     def _noted(self, inputs: tuple[str, int, str], result: CheckResult, failures: int) -> _Check:
         now, due_s = self._surroundings.wall_clock(), self._due_s(result, failures)
         following = time_text(now + timedelta(seconds=due_s))
-        return _Check(inputs, result, self._surroundings.clock() + due_s, failures, time_text(now), following)
+        made = self._surroundings.clock()
+        return _Check(inputs, result, made, made + due_s, failures, time_text(now), following)
 
     def _client(self, key: ObjectKey, token: Token) -> CloudflareClient:
         return CloudflareClient(token.text, self._config.address, self._paces.of(f"identity {key}"))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from controllers.providers.cloudflare.failure import ThrottledError
+from controllers.providers.cloudflare.failure import TurnError
 
 RATE_PER_S: Final = 3.5
 BURST: Final = 150
@@ -43,12 +43,12 @@ class Pace:
         self._closed_until = self._full_at
 
     async def take_turn(self) -> None:
-        """Wait for a turn. Raises ThrottledError when it would come late; the turn is not taken then."""
+        """Wait for a turn. Raises TurnError when it would come late; the turn is not taken then."""
         now, token_s = self._clock(), 1.0 / self._policy.rate_per_s
         empty_s = self._full_at + token_s - now - self._policy.burst * token_s
         wait_s = max(self._closed_until - now, empty_s, 0.0)
         if wait_s > self._policy.wait_at_most_s:
-            raise ThrottledError("Cloudflare API takes no further request yet", retry_after_s=wait_s)
+            raise TurnError("Cloudflare API takes no further request yet", retry_after_s=wait_s)
         self._full_at = max(self._full_at, now) + token_s
         if wait_s > 0:
             await asyncio.sleep(wait_s)

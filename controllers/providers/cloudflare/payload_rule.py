@@ -64,7 +64,7 @@ def _object_to_tags(tags: tuple[str, ...]) -> Iterator[str]:
     if len(tags) > TAG_LIMIT:
         yield f"options.tags: found {len(tags)}, allowed are {TAG_LIMIT}"
     for tag in tags:
-        if not _TAG.match(tag) or tag.lower().startswith("cf-"):
+        if not _TAG.fullmatch(tag) or tag.lower().startswith("cf-"):
             yield f"options.tags: found {tag[:40]!r}, allowed is {_TAGS}"
     if len({normal_tag(tag) for tag in tags}) != len(tags):
         yield "options.tags: found a tag twice, allowed is each once; names have no case"

@@ -116,7 +116,8 @@ def refuse_shadowed(plans: Sequence[ItemPlan]) -> list[ItemPlan]:
         identity = plan.item.name, plan.item.source.type
         if identity in seen and not plan.item.source.deletion_requested:
             verdict = refused(Reason.PROVIDER_CONFLICT, SHADOWED)
-            plan = replace(plan, change=Change(), posted=(), verdict=verdict)
+            own = () if plan.adopted else plan.own  # what was not taken over is the other one's, or nobody's
+            plan = replace(plan, own=own, change=Change(), posted=(), verdict=verdict, adopted=False)
         elif not plan.item.source.deletion_requested:
             seen.add(identity)
         settled.append(plan)
@@ -145,7 +146,8 @@ def _blocked(plan: ItemPlan, leaving: set[str], found: Observation) -> ItemPlan:
 def _plan_deletion(item: Item, known: Known, found: Observation, sure: bool) -> ItemPlan:
     owned = _owned(item, known, found)
     if not owned and item.adopts and not known.ids and item.desired is not None:
-        owned = [each for each in found.with_ids(item.adopts) if _says_one_of(item.desired, each)]
+        # Only what an adoption would take over: records whose adoption was refused have never been ours.
+        owned = found.with_ids(_plan_adoption(item, item.desired, found).own)
     if owned:
         ids = tuple(sorted(each.id for each in owned))
         return ItemPlan(item, ids, Change(deletes=ids), sure=sure)
@@ -186,10 +188,6 @@ def _foreign(item: Item, owned: Iterable[CloudflareRecord], found: Observation) 
 
 def _at_identity(item: Item, found: Observation) -> list[CloudflareRecord]:
     return [each for each in found.at_name(item.name) if each.type == item.source.type]
-
-
-def _says_one_of(desired: Desired, record: CloudflareRecord) -> bool:
-    return desired.is_set_like(record) and any(each.value in record.values for each in desired.records)
 
 
 def _difference(desired: Desired, owned: Sequence[CloudflareRecord]) -> tuple[Change, tuple[Wanted, ...]]:

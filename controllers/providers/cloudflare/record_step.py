@@ -41,14 +41,23 @@ UNKEPT: Final = refused(
 )
 
 
+STILL_LISTED: Final = refused(
+    Reason.PROVIDER_CHANGE_PENDING, "Cloudflare lists a record that it does not find; the change is tried again later."
+)
+
+
 @dataclass(slots=True)
 class RecordStep:
-    """What came of the look. `next_s` is when to look again; None as long as nothing is expected to change."""
+    """What came of the look; `unlisted` when the zone's records were not seen.
+
+    `next_s` is when to look again; None as long as nothing is expected to change.
+    """
 
     results: dict[ObjectKey, ItemResult] = field(default_factory=dict)
     intents: Intents = field(default_factory=Intents)
     failure: CloudflareError | None = None
     next_s: float | None = None
+    unlisted: bool = False
 
     @property
     def remaining(self) -> bool:
@@ -79,7 +88,7 @@ class RecordWork:
             verdict = waiting(Reason.PROVIDER_UNAVAILABLE, f"The records are not known: {error.message}.")
             if error.outcome_known:
                 verdict = refused(error.reason, f"{error.message}.")
-            return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error)
+            return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error, unlisted=True)
         found = Observation(listing.records, listing.at)
         plans = await self._planned(items, known, intents, found)
         submission = Submission(self.client, self.fact.id, listing.at, intents, self.note)
@@ -134,6 +143,7 @@ class RecordWork:
                 self.announcer.records_adopted(self.zone, plan)
             if outcome is not None and (outcome.refused or outcome.done):
                 verdict = UNKEPT if outcome.done else outcome.verdict
+                verdict = STILL_LISTED if verdict == VANISHED else verdict
                 refusals[key] = Refusal(plan.change, verdict, self.now + self.patience.refusal_s)
             elif (old := self.memory.refusals.get(key)) is not None and old.change == plan.change:
                 refusals[key] = old

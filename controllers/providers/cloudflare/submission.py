@@ -97,7 +97,7 @@ class Submission:
             if not parts:
                 gone = isinstance(error, NotFoundError)
                 verdict = VANISHED if gone else refused(error.reason, f"{error.message}.")
-                outcome = Outcome(verdict, refused=not gone)
+                outcome = Outcome(verdict, refused=True)
                 self._settle(request, outcome)
                 self.full = outcome if error.code == QUOTA_CODE else self.full
             return parts

@@ -24,7 +24,7 @@ from controllers.providers.cloudflare.binding import CloudflareConfig
 from controllers.providers.cloudflare.class_rule import ClassRule
 from controllers.providers.cloudflare.clean_up import CleanUp, last_policy
 from controllers.providers.cloudflare.desired import Items
-from controllers.providers.cloudflare.failure import CloudflareError, TokenRefusedError
+from controllers.providers.cloudflare.failure import CloudflareError, TokenRefusedError, TurnError
 from controllers.providers.cloudflare.identity import is_ready
 from controllers.providers.cloudflare.intent import Intents, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory, inputs_of
@@ -122,6 +122,8 @@ class ZoneUnitReconciler:
             await self._reporter.note(main, noted.dump())
 
         zone = await ensure_zone(account, main.spec.zone, known, parameters, intents, note)
+        if isinstance(zone.failure, TurnError):
+            return zone.failure.retry_after_s  # nothing was asked, so nothing is told
         if zone.adopted and zone.fact is not None:
             self._announcer.zone_adopted(main, zone.fact.id)
         told = _zone_result(zone, parameters)
@@ -130,7 +132,7 @@ class ZoneUnitReconciler:
             nothing = zone.fact is None and not unsure and (known is None or zone.missing)
             await self._report_blocked(view, items, told, nothing_made=nothing, zone_missing=zone.missing)
             return self._next_s(view, memory, zone.failure, self._config.patience.refusal_s)
-        if zone.created:
+        if zone.created or zone.adopted:
             # The identifier has to be on record before anything is done in the zone.
             await self._report_blocked(view, items, told)
         work = RecordWork(
@@ -145,6 +147,8 @@ class ZoneUnitReconciler:
             desk_of(account.client, zone.fact, parameters),
         )
         step = await work.run([item for part in items for item in part], self._statuses(view), zone.intents)
+        if step.unlisted and isinstance(step.failure, TurnError):
+            return step.failure.retry_after_s
         await self._report(view, items, replace(told, ledger_state=step.intents.dump()), step)
         return self._next_s(view, memory, step.failure, step.next_s)
 

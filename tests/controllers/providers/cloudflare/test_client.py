@@ -59,6 +59,7 @@ async def client(fake: FakeCloudflare) -> AsyncIterator[CloudflareClient]:
         (400, 1001, NotFoundError),
         (404, 81044, NotFoundError),
         (429, 10429, ThrottledError),
+        (404, 7000, UnavailableError),
         (500, 0, UnavailableError),
         (522, 0, UnavailableError),
         (200, 10500, UnavailableError),
@@ -75,7 +76,7 @@ def test_messages_are_bounded_and_hold_nothing_that_could_be_a_secret() -> None:
     assert plain("token v1.0-abcdefghijklmnopqrstuvwxyz0123456789 is\nwrong\x07") == "token … is wrong"
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if not kind.after])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if not (kind.after or kind.told)])
 async def test_no_answer_is_never_an_empty_one(client: CloudflareClient, fake: FakeCloudflare, kind: Kind) -> None:
     fault = fake.fail(kind, times=100)
     calls: list[Callable[[], Awaitable[object]]] = [

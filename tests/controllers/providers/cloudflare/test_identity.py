@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from tests.controllers.providers.cloudflare.fake.failure import Kind
 from tests.controllers.providers.cloudflare.fake.server import FakeCloudflare
 from tests.controllers.providers.cloudflare.world import (
     IDENTITY,
+    PATIENCE,
     SECRET,
     TEAM,
     TOKEN,
@@ -155,6 +158,20 @@ async def test_a_token_that_is_refused_later_is_checked_again(world: World) -> N
     await world.until(lambda: world.record_says("www", "False", "ProviderIdentityNotReady"))
 
 
+async def test_a_token_that_one_request_refuses_and_another_calls_active_is_not_checked_all_the_time(
+    tmp_path: Path, installation: Path
+) -> None:
+    async with World(tmp_path, installation, patience=replace(PATIENCE, refusal_s=60.0)) as world:
+        await world.ready_zone()
+        fault = world.cloudflare.fail(Kind.UNAUTHORIZED, lambda call: call.path.startswith("/zones"), times=10_000)
+        world.cloudflare.calls.clear()
+        await world.apply(a("www"))
+        await world.until_async(lambda: _is(fault.times <= 10_000 - 8))
+        assert [call for call in world.cloudflare.calls if call.path == "/user/tokens/verify"] == []
+        fault.times = 0
+        await world.until(lambda: world.is_programmed("www"))
+
+
 async def test_an_outage_takes_no_working_identity_away(world: World) -> None:
     await world.ready_zone()
     await world.publish(a("www"))
@@ -222,3 +239,7 @@ async def everything(world: World, text: str) -> list[str]:
 
 def condition(kind: str, status: str, reason: str) -> dict[str, object]:
     return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+async def _is(value: bool) -> bool:
+    return value

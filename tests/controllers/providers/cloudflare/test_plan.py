@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.providers.cloudflare.intent import Intents, RecordIntent, parse_intents
-from controllers.providers.cloudflare.plan import Known, refuse_blocked
+from controllers.providers.cloudflare.plan import Known, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.schedule import schedule, split
 from kube.object import ObjectKey
 from tests.controllers.providers.cloudflare.build import (
@@ -84,6 +84,17 @@ def test_a_request_never_holds_a_part_of_an_item() -> None:
     parts = split(requests[0])
     assert [len(part.plans) for part in parts] == [1, 1]
     assert split(parts[0]) == ()
+
+
+def test_a_second_record_set_of_a_name_takes_nothing_over() -> None:
+    records = [record(1)]
+    first = plan(a("www", claim="first"), records, Known((ident(1),)))
+    second = plan(a("www", claim="second", adoption={"recordIDs": [ident(1)]}), records)
+    assert second.adopted
+    _, refused = refuse_shadowed([first, second])
+    assert refused.verdict is not None
+    assert refused.verdict.reason == "ProviderConflict"
+    assert (refused.own, refused.adopted) == ((), False)
 
 
 def test_what_was_noted_and_came_is_ours() -> None:

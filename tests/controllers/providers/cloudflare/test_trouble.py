@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from controllers.api.group import RECORD_SETS
+from controllers.providers.cloudflare.pace import PacePolicy
 from tests.controllers.providers.cloudflare.fake.failure import Call, Kind
 from tests.controllers.providers.cloudflare.world import DOMAIN, World, a, txt
 
@@ -112,6 +113,48 @@ async def test_a_throttled_account_is_left_alone_as_long_as_asked(world: World) 
     await world.apply(a("www"))
     await world.until(lambda: world.is_programmed("www"))
     assert fault.times == 0
+
+
+async def test_a_record_that_is_listed_and_not_found_is_not_asked_for_all_the_time(world: World) -> None:
+    await world.ready_zone()
+    await world.publish(a("www", "192.0.2.1"))
+    fault = world.cloudflare.fail(Kind.NOT_THERE, is_batch, times=10_000)
+    await world.apply(a("www", "192.0.2.2"))
+    await world.until_async(lambda: _true(fault.times < 10_000))
+    world.cloudflare.calls.clear()
+    await world.until_async(lambda: _true(fault.times < 10_000 - 2))
+    listings, batches = (sum(map(each, world.cloudflare.calls)) for each in (is_listing, is_batch))
+    assert listings <= batches + 3, "nothing is looked at before it may be tried again"
+    assert world.record_says("www", "False", "ProviderChangePending")
+    fault.times = 0
+    await world.until(lambda: world.is_programmed("www"))
+
+
+async def test_a_pause_of_the_account_takes_nothing_away(
+    tmp_path: Path, installation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tests.controllers.providers.cloudflare.world.PACE", PacePolicy(10_000, 10_000, wait_at_most_s=0.1)
+    )
+    async with World(tmp_path, installation) as world:
+        await world.ready_zone()
+        await world.publish(a("www"))
+        said: set[str] = set()
+
+        def look(_: object) -> None:
+            for about in (world.record_set("www"), world.zone):
+                condition = world.condition(about, "Programmed")
+                said.add(f"{condition.status}/{condition.reason}" if condition is not None else "nothing")
+
+        world.record_sets.subscribe(look)
+        world.zones.subscribe(look)
+        fault = world.cloudflare.fail(Kind.TOO_MANY, is_listing, times=1, retry_after_s=1)
+        await world.look_again()
+        await world.until_async(lambda: _true(fault.times == 0))
+        world.cloudflare.calls.clear()
+        await world.until_async(lambda: _true(any(map(is_listing, world.cloudflare.calls))))
+        await world.quiet()
+        assert said <= {"True/Programmed"}
 
 
 async def test_a_refused_record_set_holds_nobody_up(world: World) -> None:

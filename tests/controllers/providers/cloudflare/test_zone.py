@@ -98,6 +98,31 @@ async def test_a_zone_that_is_another_one_is_not_adopted(world: World, fault: st
     assert world.cloudflare.writes == []
 
 
+async def test_a_zone_that_was_not_adopted_is_not_deleted(world: World) -> None:
+    zone_id = world.cloudflare.state.add_zone(world.account, DOMAIN, status="moved")
+    await world.set_up(adoption={"zoneID": zone_id}, parameters={"zoneDeletionPolicy": "Delete"})
+    await world.until(lambda: world.says(world.zone, "Programmed", "False", "ExternalResourceMismatch"))
+    await world.delete_and_wait(ZONES, ZONE)
+    assert list(world.cloudflare.state.zones) == [zone_id]
+
+
+async def test_a_page_that_is_not_the_apis_makes_no_zone_missing(world: World) -> None:
+    await world.ready_zone(parameters={"zoneDeletionPolicy": "Delete"})
+    await world.publish(a("www"))
+    fault = world.cloudflare.fail(Kind.NOT_FOUND_HTML, lambda call: call.path.startswith("/zones"), times=10_000)
+    await world.apply(a("www", "192.0.2.9"))
+    await world.until(lambda: world.says(world.zone, "Programmed", "False", "ProviderUnavailable"))
+    await world.delete(RECORD_SETS, "www")
+    await world.delete(ZONES, ZONE)
+    left = fault.times
+    await world.until_async(lambda: _is(fault.times < left - 3))
+    assert world.record_set("www") is not None
+    fault.times = 0
+    await world.until_gone(RECORD_SETS, "www")
+    await world.until_gone(ZONES, ZONE)
+    assert world.cloudflare.state.zones == {}
+
+
 async def test_a_zone_that_is_not_there_is_not_found(world: World) -> None:
     await world.set_up(adoption={"zoneID": new_id()})
     await world.until(lambda: world.says(world.zone, "Programmed", "False", "ExternalResourceNotFound"))
@@ -161,3 +186,7 @@ async def test_a_zone_that_could_not_be_deleted_is_tried_again(world: World) -> 
 async def test_parameters_that_say_nothing_known_are_refused(world: World) -> None:
     with pytest.raises(KubeError, match="zoneDeletionPolicy"):
         await world.apply(zone_class({"zoneDeletionPolicy": "Sometimes"}))
+
+
+async def _is(value: bool) -> bool:
+    return value

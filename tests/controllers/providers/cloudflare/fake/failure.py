@@ -37,6 +37,9 @@ class Kind(Enum):
     SERVER_ERROR = auto()  # 500 in an envelope
     BAD_GATEWAY_HTML = auto()  # 502 with a page instead of an envelope
     OK_HTML = auto()  # 200 with a page instead of an envelope
+    NOT_FOUND_HTML = auto()  # 404 with a page instead of an envelope
+    UNAUTHORIZED = auto()  # 401 in an envelope, whatever the token
+    NOT_THERE = auto()  # 404 in an envelope: what the request names is not there
     TOO_MANY = auto()  # 429 with Retry-After
     NOT_SUCCESS = auto()  # 200 with success: false
     NO_RESULT = auto()  # 200 with success: true and result: null
@@ -52,6 +55,11 @@ class Kind(Enum):
     def after(self) -> bool:
         """Whether the request takes effect."""
         return self.name.startswith("AFTER") or self in {Kind.MALFORMED_ID, Kind.DUPLICATE_ID}
+
+    @property
+    def told(self) -> bool:
+        """Whether the API says that nothing was done, and why."""
+        return self in {Kind.UNAUTHORIZED, Kind.NOT_THERE}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from cloudflare.types.zones import Zone, ZoneDeleteResponse
 from tests.controllers.providers.cloudflare.fake.failure import (
     BAD_HEADER,
     INVALID_TOKEN,
+    NO_RECORD,
     NO_ROUTE,
     ApiError,
     Call,
@@ -115,6 +116,12 @@ class FakeCloudflare:
                 return _envelope(500, errors=[{"code": 10013, "message": "Unknown error occurred"}])
             case Kind.BAD_GATEWAY_HTML:
                 return web.Response(status=502, text=PAGE, content_type="text/html")
+            case Kind.UNAUTHORIZED:
+                return _envelope(401, errors=[{"code": INVALID_TOKEN.code, "message": INVALID_TOKEN.message}])
+            case Kind.NOT_THERE:
+                return _envelope(404, errors=[{"code": NO_RECORD.code, "message": NO_RECORD.message}])
+            case Kind.NOT_FOUND_HTML:
+                return web.Response(status=404, text=PAGE, content_type="text/html")
             case Kind.OK_HTML | Kind.AFTER_HTML:
                 return web.Response(status=200, text=PAGE, content_type="text/html")
             case Kind.TOO_MANY:
