@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +88,10 @@ def running(folder: Path) -> Iterator[Cluster]:
         api: ApiServer = run(lambda: ApiServer(folder / "data"))
         conversions = [ConversionApi(each.endpoint) for each in REGISTRATIONS if each.endpoint is not None]
         loop.call_soon_threadsafe(serve_conversions, api, conversions)
-        gates = [
-            run(lambda a=account: Gate(api.url, rights_of(manifests, a)))
+        manager_gate, server_gate = (
+            run(partial(Gate, api.url, rights_of(manifests, account)))
             for account in ("dns-api-manager", "dns-api-server")
-        ]  # type: ignore[misc] # mypy cannot infer a lambda's type from its default
+        )
         run(lambda: fake_cloudflare)
         write_kubeconfig(folder / "kubeconfig", api.url)
         kubectl = Command(BIN / "kubectl", folder)
@@ -103,18 +104,17 @@ def running(folder: Path) -> Iterator[Cluster]:
             "CLOUDFLARE_API_URL": fake_cloudflare.url,
             "ROUTE53_CHANGE_CHECK_SECONDS": "0.1",
             "HOME": str(folder),
+            "POD_NAME": "manager-0",
             "POD_NAMESPACE": NAMESPACE,
         }
         manager = stack.enter_context(
-            started(
-                *manager_words(manifests, folder, gates[0].url), environment=environment | {"POD_NAME": "manager-0"}
-            )
+            started(*manager_words(manifests, folder, manager_gate.url), environment=environment)
         )
         server = stack.enter_context(
-            started(*server_words(manifests, folder, gates[1].url, dns_port), environment={"HOME": str(folder)})
+            started(*server_words(manifests, folder, server_gate.url, dns_port), environment={"HOME": str(folder)})
         )
         manager.stderr.until("webhook.listening")
-        yield Cluster(kubectl, manager, server, gates[0], gates[1], dns_port, manifests)
+        yield Cluster(kubectl, manager, server, manager_gate, server_gate, dns_port, manifests)
 
 
 def install(kubectl: Command, manifests: list[Manifest]) -> None:

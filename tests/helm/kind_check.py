@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped] # the library has no types of its own
 from kubernetes.client import models
 from pydantic import ValidationError
 

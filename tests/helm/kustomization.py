@@ -99,7 +99,8 @@ def difference(old: Any, new: Any, path: str) -> Iterator[dict[str, Any]]:
 
 
 def _difference_of_lists(old: list[Any], new: list[Any], path: str) -> Iterator[dict[str, Any]]:
-    matcher = SequenceMatcher(None, *([json.dumps(each) for each in side] for side in (old, new)), autojunk=False)
+    before, after = ([json.dumps(each) for each in side] for side in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
     steps = matcher.get_opcodes()
     if any(tag == "delete" or (tag == "replace" and o2 - o1 != n2 - n1) for tag, o1, o2, n1, n2 in steps):
         yield {"op": "replace", "path": path, "value": new}
