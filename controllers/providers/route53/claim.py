@@ -6,7 +6,7 @@ AAAA are told apart. Never reads a zone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
@@ -21,6 +21,9 @@ from zonemodel.name import Fqdn
 ALIAS: Final = "route53-alias"
 """Name of the metadata that tells the type of an alias."""
 
+Claimed = tuple[Member, str]
+"""A record in its canonical spelling and, where it stands for an alias, the type of that."""
+
 
 def members_of_record(record: Record) -> frozenset[Member] | None:
     """Return the records of a record set; None when it holds something that no claim can be about."""
@@ -34,11 +37,20 @@ def members_of_record(record: Record) -> frozenset[Member] | None:
     return None
 
 
-def claims_of(owner: OwnerID, record: Record) -> tuple[Entry, ...]:
-    """Return the claims to a record set that is to be written. Raises FormatError for what the format cannot carry."""
-    metadata = {ALIAS: record.key.type} if isinstance(record.content, Alias) else None
-    name = Fqdn(record.key.name)
-    return tuple(claim(owner, name, member, metadata) for member in members_of_record(record) or ())
+def claimable(record: Record) -> frozenset[Claimed]:
+    """Return what there is to claim of a record set that is to be written."""
+    alias = record.key.type if isinstance(record.content, Alias) else ""
+    return frozenset((member, alias) for member in members_of_record(record) or ())
+
+
+def claimed(entry: Entry) -> Claimed:
+    """Return what an entry claims."""
+    return entry.marker.member.identity, dict(entry.marker.metadata).get(ALIAS, "")
+
+
+def claims_to(owner: OwnerID, name: Fqdn, wanted: Iterable[Claimed]) -> frozenset[Entry]:
+    """Return the claims to some records of a name. Raises FormatError for what the format cannot carry."""
+    return frozenset(claim(owner, name, member, {ALIAS: alias} if alias else None) for member, alias in wanted)
 
 
 def held_claims(zone: ZoneOwnership, key: RecordKey) -> tuple[Entry, ...]:

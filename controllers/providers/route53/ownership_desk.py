@@ -13,7 +13,14 @@ from typing import Final
 from controllers.api.verdict import Verdict
 from controllers.ledger.ownership import foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
 from controllers.providers.route53.change import Action, Change
-from controllers.providers.route53.claim import ALIAS, claims_of, held_claims, members_of_record, ownership_of
+from controllers.providers.route53.claim import (
+    claimable,
+    claimed,
+    claims_to,
+    held_claims,
+    members_of_record,
+    ownership_of,
+)
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import Failure, Unavailable
 from controllers.providers.route53.ownership_backend import NOBODY, HostedZoneOwnership, ListedOwnership
@@ -147,11 +154,11 @@ class OwnershipDesk:
         writes = is_queued and bool(decision.changes) and not want.source.deletion_requested
         if want.record is None or not (writes or decision.step in _STANDING):
             return frozenset(), frozenset()
-        wanted = claims_of(self.owner, want.record)
-        known, needed = {_claimed(each) for each in held}, {_claimed(each) for each in wanted}
-        more = frozenset(each for each in wanted if _claimed(each) not in known)
-        less = frozenset(each for each in held if _claimed(each) not in needed)
-        return more, less if decision.step in _STANDING else frozenset()
+        known, wanted = {claimed(each) for each in held}, claimable(want.record)
+        added = claims_to(self.owner, Fqdn(want.record_key.name), wanted - known)
+        if decision.step not in _STANDING:
+            return added, frozenset()
+        return added, frozenset(each for each in held if claimed(each) not in wanted)
 
     def _is_lost(self, decision: Decision, observed: Observed, view: ZoneOwnership) -> bool:
         """Say whether a record set that nothing is known of is all our own claims."""
@@ -212,10 +219,6 @@ def _matters(decision: Decision) -> bool:
 
 def _is_foreign(decision: Decision) -> bool:
     return decision.verdict is FOREIGN or decision.left_behind
-
-
-def _claimed(entry: Entry) -> tuple[Member, str]:
-    return entry.marker.member.identity, dict(entry.marker.metadata).get(ALIAS, "")
 
 
 def _doomed(decision: Decision, found: Record) -> frozenset[Member]:

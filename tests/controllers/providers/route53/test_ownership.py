@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -158,6 +157,7 @@ async def test_claims_stand_from_before_the_first_write_until_after_the_last_del
     assert await claimed(aws) == set()
 
 
+@pytest.mark.slow
 async def test_faults_while_claiming_change_nothing_that_is_not_claimed(world: World, aws: FakeAws) -> None:
     await world.set_up(parameters=SNAPSHOT)
     troubles = (Trouble.CUT_AFTER, Trouble.THROTTLING, Trouble.CUT_BEFORE, Trouble.UNAVAILABLE, Trouble.CUT_AFTER)
@@ -172,6 +172,30 @@ async def test_faults_while_claiming_change_nothing_that_is_not_claimed(world: W
 
     await world.until(holds, lambda: f"www is not Programmed: {aws.calls[-12:]}")
     assert await claimed(aws) == {f"A www.{DOMAIN}"}
+
+
+async def test_without_a_right_to_claim_nothing_is_written(world: World, aws: FakeAws) -> None:
+    await world.set_up(parameters=SNAPSHOT)
+    aws.faults.plan(Fault(Trouble.DENIED, CHANGE))
+    await world.apply(a("www", "192.0.2.1"))
+    await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderAccessDenied")
+    assert plain(world) == {}
+    await world.request_look("allowed")
+    await world.programmed(RECORD_SETS, "www")
+
+
+async def test_it_can_be_asked_for_later_and_costs_nothing_while_nothing_changes(world: World, aws: FakeAws) -> None:
+    await world.set_up(*RECORDS[:2])
+    await world.apply(zone_class(**SNAPSHOT))
+
+    async def holds() -> bool | None:
+        return True if len(await claimed(aws)) == 2 else None
+
+    await world.until(holds, lambda: "nothing is claimed")
+    await world.quiet()
+    before = len(aws.calls)
+    await world.quiet(1)
+    assert [call.operation for call in aws.calls[before:]].count("ListResourceRecordSets") == 1
 
 
 async def test_what_others_claim_too_is_not_deleted(world: World, aws: FakeAws) -> None:
@@ -213,10 +237,10 @@ async def test_a_hosted_zone_goes_with_what_was_said_in_it(world: World) -> None
     assert world.zones == []
 
 
-@pytest.mark.parametrize("ownership", [{"mode": "Snapshot"}, {"mode": "Snapshot", "ownerID": "a,b"}, {"mode": "Often"}])
-async def test_ownership_needs_a_name(world: World, ownership: dict[str, Any]) -> None:
-    with pytest.raises(KubeError, match="ownership"):
-        await world.apply(zone_class(ownership=ownership))
+async def test_ownership_needs_a_name(world: World) -> None:
+    for ownership in ({"mode": "Snapshot"}, {"mode": "Snapshot", "ownerID": "a,b"}, {"mode": "Often"}):
+        with pytest.raises(KubeError, match="ownership"):
+            await world.apply(zone_class(ownership=ownership))
 
 
 async def test_the_command_reads_a_hosted_zone(world: World, aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
