@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "check-zone": ("cli.check_zone", "Tell what is wrong in a master file."),
     "query": ("cli.query", "Ask a name server, or compare two."),
     "verify": ("cli.verify", "Tell whether servers answer with what a zone's claims say."),
+    "doctor": ("cli.doctor", "Examine an installation and its zones, and say what to do."),
     "withdrawal": ("cli.withdrawal", "Tell which addresses may be given back, or waive the proof."),
     "ownership": ("cli.ownership", "Tell and move who owns which records of a zone."),
     "migrate": ("cli.migrate", "Take over what others keep in a zone."),
