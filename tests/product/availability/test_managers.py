@@ -17,7 +17,7 @@ from tests.product.availability.cluster import API, Cluster, leader, running
 from tests.product.availability.cutter import Cutter
 from tests.product.availability.publications import Publications, following
 from tests.product.claim import Claim, claim
-from tests.product.stage import Stage
+from tests.product.stage import Stage, condition
 
 COUNT = 150
 TAKEOVER_S = 60.0
@@ -159,14 +159,17 @@ async def test_claims_that_nobody_judged_when_they_were_written_hold_up_no_other
 ) -> None:
     """The webhook was down and its failure policy let everything in."""
     cluster.start_manager("first")
-    good, bad = claim("good", "A", "192.0.2.1"), claim("UPPER", "A", "192.0.2.2")
+    good, bad = claim("good", "A", "192.0.2.1"), claim(".".join(["a" * 60] * 5), "A", "192.0.2.2")
     await stage.set_up()
     manifest = bad.manifest(name="bad")
     await stage.apply(manifest)
     await stage.publish(good)
     stage.assert_answered([good])
-    found = await stage.until_condition(RECORD_SETS, "bad", "Accepted", "False", "DeniedByPolicy")
-    assert "spec.name" in found["message"] or "name" in found["message"]
+    found = await stage.until_there(RECORD_SETS, "bad", lambda obj: condition(obj, "Accepted") is not None)
+    accepted = condition(found, "Accepted")
+    assert accepted is not None
+    assert accepted["status"] == "False"
+    assert "255" in accepted["message"]
 
 
 async def _forget_history(client: Client, stage: Stage) -> None:

@@ -21,8 +21,10 @@ from tests.product.stage import Stage
 from tests.server.question import Target, records
 
 ASKERS = 4
-REPLY_S = 1.0
+REPLY_S = 0.25
 ROUNDS = 2
+BETWEEN = 100
+"""Answers between two restarts: a Deployment, too, waits for a while after a pod is ready."""
 
 
 class Load:
@@ -33,6 +35,7 @@ class Load:
         self._name = name
         self._expected = expected
         self.counts: Counter[str] = Counter()
+        self._changed = asyncio.Condition()
 
     async def run(self, first: int) -> None:
         """Ask until cancelled."""
@@ -41,11 +44,19 @@ class Load:
             first = 1 - first
             if await self._ask(order[0]):
                 self.counts["answered"] += 1
+                async with self._changed:
+                    self._changed.notify_all()
             elif await self._ask(order[1]):
                 self.counts["answered after a retry"] += 1
             else:
                 self.counts["lost"] += 1
             await asyncio.sleep(0.002)
+
+    async def until_answered_more(self, count: int) -> None:
+        """Wait for some more answers at the first attempt."""
+        goal = self.counts["answered"] + count
+        async with asyncio.timeout(30), self._changed:
+            await self._changed.wait_for(lambda: self.counts["answered"] >= goal)
 
     async def _ask(self, target: Target) -> bool:
         with suppress(dns.exception.Timeout, OSError):
@@ -74,13 +85,14 @@ async def test_a_rolling_restart_loses_no_query(tmp_path: Path) -> None:
             tasks = [asyncio.create_task(load.run(number % 2)) for number in range(ASKERS)]
             for server in [cluster.server, second] * ROUNDS:
                 await asyncio.to_thread(_replace, server)
+                await load.until_answered_more(BETWEEN)
             for task in tasks:
                 task.cancel()
             ended = await asyncio.gather(*tasks, return_exceptions=True)
             assert [each for each in ended if not isinstance(each, asyncio.CancelledError)] == []
         finally:
             await asyncio.to_thread(second.kill)
-    assert load.counts["answered"] > 200
+    assert load.counts["answered"] > 200, load.counts
     assert load.counts["lost"] == 0, load.counts
 
 
