@@ -127,7 +127,7 @@ def install(kubectl: Command, manifests: list[Manifest]) -> None:
     kubectl.ok("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump_all(kept))
 
 
-def announce(kubectl: Command, dns_port: int) -> None:
+def announce(kubectl: Command, dns_port: int, address: str = "127.0.0.1") -> None:
     """Say that one name server is ready, as the cluster's endpoint controller would."""
     endpoints = {
         "apiVersion": "discovery.k8s.io/v1",
@@ -140,7 +140,7 @@ def announce(kubectl: Command, dns_port: int) -> None:
         "addressType": "IPv4",
         "ports": [{"name": "dns", "port": dns_port, "protocol": "UDP"}],
         "endpoints": [
-            {"addresses": ["127.0.0.1"], "conditions": {"ready": True}, "targetRef": {"kind": "Pod", "name": SERVER}}
+            {"addresses": [address], "conditions": {"ready": True}, "targetRef": {"kind": "Pod", "name": SERVER}}
         ],
     }
     kubectl.ok("apply", "--server-side", "-f", "-", stdin=json.dumps(endpoints))
