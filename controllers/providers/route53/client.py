@@ -85,7 +85,9 @@ class Account:
             following = answer.get("NextDNSName")
             if following is None or read_name(following) != domain:
                 return found
-            cursor = {"DNSName": following, "HostedZoneId": answer["NextHostedZoneId"]}
+            before, cursor = cursor, {"DNSName": following, "HostedZoneId": answer["NextHostedZoneId"]}
+            if cursor == before:
+                raise Unavailable("Route 53 does not get on with its list of hosted zones; it is asked again.")
 
     @_readable
     async def zone(self, zone_id: str) -> HostedZone:

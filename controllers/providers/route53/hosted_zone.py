@@ -30,6 +30,7 @@ from controllers.providers.route53.state import Notes, ZoneChange, ZoneOperation
 
 Save = Callable[[Notes], Awaitable[None]]
 
+RETAINS: Final = "zoneDeletionPolicy is Retain"
 COMMENT: Final = "Managed by dns-api"
 CREATING: Final = refused(
     Reason.PROVIDER_CHANGE_PENDING, "Route 53 spreads the new hosted zone to all of its name servers."
@@ -85,9 +86,8 @@ class ZoneKeeper:
         if known is not None and adopted not in (None, known):
             message = f"The Zone is programmed in hosted zone {known}; spec.adoption names {adopted}."
             return Finding(notes, accepted=refused(Reason.MANAGED_RESOURCE_MISMATCH, message))
-        if known is not None and notes.account not in (None, self._account.id):
-            message = f"Hosted zone {known} is in another AWS account than the one of the ZoneClass's identity."
-            return Finding(notes, programmed=refused(Reason.EXTERNAL_RESOURCE_MISMATCH, message))
+        if elsewhere := self._elsewhere(notes):
+            return elsewhere
         zone_id = known or adopted
         if zone_id is None:
             return await self._create(parameters, notes)
@@ -114,8 +114,10 @@ class ZoneKeeper:
         """Delete the hosted zone if the policy says so; the finding is `gone` when nothing is left to be done."""
         if policy is DeletionPolicy.RETAIN:
             if notes.hosted_zone_id is not None:
-                self._announcer.zone_retained(notes.hosted_zone_id, "zoneDeletionPolicy is Retain")
+                self._announcer.zone_retained(notes.hosted_zone_id, RETAINS)
             return Finding(notes, gone=True)
+        if elsewhere := self._elsewhere(notes):
+            return elsewhere  # not found there would say nothing about where it is
         change = notes.zone_change
         if change is not None and change.operation is ZoneOperation.DELETE:
             return await self._await_deletion(change, notes)
@@ -152,6 +154,8 @@ class ZoneKeeper:
         try:
             zone, change_id = await self._account.create_zone(self._spec.domain_name, reference, COMMENT)
         except ReferenceUsed:
+            if made := await self._made(notes):
+                return await self._created(notes, made, None)  # by an earlier request, which took its time
             # It made a hosted zone once, which is not there any more.
             await self._save(replace(notes, caller_reference=None))
             return Finding(replace(notes, caller_reference=None), programmed=AGAIN)
@@ -207,15 +211,31 @@ class ZoneKeeper:
         Never one that has the name, and never one that the Zone names only: it may not have been ours at any time.
         """
         zone_id = notes.hosted_zone_id
-        if zone_id is None and notes.caller_reference is not None:
-            zones = await self._account.zones_named(self._spec.domain_name)
-            zone_id = next((zone.id for zone in zones if zone.caller_reference == notes.caller_reference), None)
         if zone_id is None:
-            return None
+            made = await self._made(notes)
+            if made is None:
+                return None
+            zone_id = made.id
         try:
             return await self._account.zone(zone_id)
         except NotThere:
             return None
+
+    def _elsewhere(self, notes: Notes) -> Finding | None:
+        """Return what is told when the identity is not for the account that the hosted zone is in."""
+        if notes.hosted_zone_id is None or notes.account in (None, self._account.id):
+            return None
+        message = (
+            f"Hosted zone {notes.hosted_zone_id} is in another AWS account than the one of the ZoneClass's identity."
+        )
+        return Finding(notes, programmed=refused(Reason.EXTERNAL_RESOURCE_MISMATCH, message))
+
+    async def _made(self, notes: Notes) -> HostedZone | None:
+        """Return the hosted zone that was created with the noted reference, None when there is none."""
+        if notes.caller_reference is None:
+            return None
+        zones = await self._account.zones_named(self._spec.domain_name)
+        return next((zone for zone in zones if zone.caller_reference == notes.caller_reference), None)
 
     def _object_to(self, zone: HostedZone) -> str | None:
         if zone.private:

@@ -22,15 +22,11 @@ from controllers.providers.route53.hosted_zone import Finding
 from controllers.providers.route53.identity import READY, Route53Identity, current
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.state import Mark, Notes, read_mark, read_notes
-from controllers.providers.route53.upkeep import PROGRAMMED, Results, unobserved
+from controllers.providers.route53.upkeep import NOT_READY, PROGRAMMED, Results, unobserved
 from controllers.providers.route53.want import Want, Wants
 from kube.object import ObjectKey
 from zonemodel.name import Fqdn
 
-NOT_READY: Final = refused(
-    Reason.PROVIDER_IDENTITY_NOT_READY,
-    "The identity of the ZoneClass is not ready; Route 53 is left as it is until then.",
-)
 UNACCEPTED: Final = waiting(Reason.RECONCILING, "Route 53 is left as it is until the Zone is accepted.")
 NO_HOSTED_ZONE: Final = refused(
     Reason.PROVIDER_CHANGE_DEFERRED, "It waits for the hosted zone, see the conditions of the Zone."

@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from controllers.api.reason import Reason
-from controllers.api.verdict import ACCEPTED, Verdict, refused
+from controllers.api.verdict import ACCEPTED, Verdict
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import ZoneResult
@@ -39,7 +39,7 @@ from controllers.providers.route53.parameters import DeletionPolicy
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.state import Notes
 from controllers.providers.route53.throttle import Throttles
-from controllers.providers.route53.upkeep import RecordKeeper, Results, Upkeep, in_rows, unobserved
+from controllers.providers.route53.upkeep import RecordKeeper, Results, Upkeep, in_rows, told_to_claims, unobserved
 from kube.backoff import Backoff
 from zonemodel.name import Fqdn
 
@@ -138,9 +138,8 @@ class Operator:
 
     def _without_zone(self, look: Look, finding: Finding) -> Outcome:
         accepted, programmed = finding.accepted, finding.programmed
-        standing = look.standing if accepted is ACCEPTED else {}
         marks = {} if finding.gone else look.marks  # what was in a hosted zone that is gone is gone too
-        items = unobserved(look.all_wants, marks, NO_HOSTED_ZONE, item_acceptance(accepted), standing)
+        items = unobserved(look.all_wants, marks, NO_HOSTED_ZONE, item_acceptance(accepted))
         pending = programmed is not None and programmed.reason is Reason.PROVIDER_CHANGE_PENDING
         holds_s = self._patience.change_s if pending else self._patience.refusal_s
         return Outcome(zone_result(finding, finding.notes), items, holds_s)
@@ -153,7 +152,7 @@ class Operator:
             reason=failure.reason.value,
         )
         memory.zone = None
-        verdict = refused(failure.reason, failure.message)
+        verdict = told_to_claims(failure)
         claims = terms.parameters.ownership.owner is not None
         items = unobserved(look.all_wants, look.marks, verdict, standing=look.standing, may_be_ours=claims)
         return Outcome(ZoneResult(ACCEPTED, verdict), items, self._retry_s(failure, memory))

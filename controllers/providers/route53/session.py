@@ -87,11 +87,10 @@ class Sessions:
 
     def account_of(self, chain: Chain) -> str:
         """Open the chain anew, and return the account that STS says its credential belongs to. Raises Failure."""
-        with self._lock_of(chain.identity):
+        with self._lock_of(chain.identity), told_in_our_words():
             self._opened.pop(chain.identity, None)
             opened = self._open(chain)
-            with told_in_our_words():
-                return self._sts(opened.session).get_caller_identity()["Account"]
+            return self._sts(opened.session).get_caller_identity()["Account"]
 
     def forget(self, identity: ObjectKey) -> None:
         """Drop what is open for an identity: it is gone, or has to be opened anew."""
@@ -200,4 +199,6 @@ def _base(region: str) -> boto3.Session:
         failure = translate(error)
         if isinstance(failure, Unavailable):
             raise failure from None
+    except (OSError, ValueError):
+        pass  # a token file or a credential process that the environment names and does not have, or that makes no sense
     raise CredentialUnavailable("The runtime environment gives no AWS credential.")

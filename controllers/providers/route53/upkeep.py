@@ -33,6 +33,10 @@ Report = Callable[[Results, Notes], Awaitable[None]]
 """Writes what is so now to the ledger, intents above all, before something is sent."""
 
 PROGRAMMED: Final = Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED)
+NOT_READY: Final = refused(
+    Reason.PROVIDER_IDENTITY_NOT_READY,
+    "The identity of the ZoneClass is not ready; Route 53 is left as it is until then.",
+)
 SUBMITTED: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "Route 53 spreads the change to all of its name servers.")
 SENDING: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "The change is about to be sent to Route 53.")
 NEXT_BATCH: Final = refused(
@@ -221,6 +225,13 @@ class RecordKeeper:
             return False
 
 
+def told_to_claims(failure: Failure) -> Verdict:
+    """Return a failure as Zones and RecordSets are told of it: what is wrong with an identity stands in its own status alone."""
+    return (
+        NOT_READY if failure.reason is Reason.PROVIDER_IDENTITY_NOT_READY else refused(failure.reason, failure.message)
+    )
+
+
 def unobserved(
     wants: Iterable[Want],
     marks: Mapping[ObjectKey, Mark],
@@ -283,4 +294,4 @@ def _state(mark: Mark | None) -> Mapping[str, object]:
 def _verdict(failure: Failure) -> Verdict:
     if isinstance(failure, Unavailable) and failure.outcome_unknown:
         return waiting(failure.reason, "Whether Route 53 took the change is not known; it is read back first.")
-    return refused(failure.reason, failure.message)
+    return told_to_claims(failure)

@@ -15,13 +15,13 @@ from controllers.core.providercontract.conversion.zone_class import PENDING
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import Hold
-from controllers.ledger.standing import Stage, judge_class_of, stage_of
+from controllers.ledger.standing import IDENTITY_REASONS, Stage, judge_class_of, stage_of
 from controllers.ledger.view import LedgerView, gather_ledger
 from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms, TermsRule
+from controllers.providers.route53.hosted_zone import RETAINS
 from controllers.providers.route53.look import (
-    NOT_READY,
     REASONS,
     UNACCEPTED,
     Look,
@@ -33,8 +33,9 @@ from controllers.providers.route53.look import (
 )
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.operation import Means, Operator
-from controllers.providers.route53.parameters import DeletionPolicy
+from controllers.providers.route53.parameters import DeletionPolicy, Parameters, class_parameters
 from controllers.providers.route53.submission import Quarantine
+from controllers.providers.route53.upkeep import NOT_READY
 from controllers.runtime.controller import Requeue
 from kube.object import ObjectKey
 
@@ -119,6 +120,12 @@ class ZoneUnitReconciler:
                 Announcer(self._context.recorder, main.spec.zone).zone_retained(look.notes.hosted_zone_id, CLASS_GONE)
             await self._let_go(view)
             return None
+        if terms is None and judgement.verdict.reason in IDENTITY_REASONS and self._retains(view):
+            # Leaving a hosted zone takes no credential.
+            if look.notes.hosted_zone_id is not None:
+                Announcer(self._context.recorder, main.spec.zone).zone_retained(look.notes.hosted_zone_id, RETAINS)
+            await self._let_go(view)
+            return None
         outcome = await self._taken_down(look, terms, memory, lost=lost)
         if outcome is None:
             await self._let_go(view)
@@ -133,6 +140,14 @@ class ZoneUnitReconciler:
         if deletes and not lost and not is_ready(terms.identity):
             return idle(look, ACCEPTED, NOT_READY, self._patience.observe_s)
         return await self._operator.take_down(look, terms, memory)
+
+    def _retains(self, view: LedgerView) -> bool:
+        """Say whether the class, of which only the identity is in doubt, has hosted zones left where they are."""
+        zone_class = view.stored_class or view.zone_class
+        if zone_class is None or isinstance(zone_class, Verdict):
+            return False
+        found = class_parameters(zone_class)
+        return isinstance(found, Parameters) and found.zone_deletion_policy is DeletionPolicy.RETAIN
 
     async def _let_go(self, view: LedgerView) -> None:
         self._memories.pop(view.key, None)

@@ -12,6 +12,7 @@ from tests.controllers.providers.route53.fake.zone import HostedZone
 from tests.controllers.providers.route53.world import (
     ACCOUNT,
     DOMAIN,
+    OTHER_ACCOUNT,
     TEAM,
     World,
     a,
@@ -20,6 +21,8 @@ from tests.controllers.providers.route53.world import (
     zone,
     zone_class,
 )
+
+ROLE = f"arn:aws:iam::{OTHER_ACCOUNT}:role/dns-api-route53"
 
 
 def somebodys(aws: FakeAws, domain: str = DOMAIN, *, private: bool = False) -> HostedZone:
@@ -238,11 +241,77 @@ async def test_record_sets_of_an_adopted_zone_that_is_gone_are_gone_too(world: W
         del world.aws.route53.zones[other.id]
     await world.request_look("gone")
     await world.condition(ZONES, "zone", "Programmed", "False", "ExternalResourceNotFound")
+    await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderChangeDeferred")
     await world.delete(RECORD_SETS, "www")
     await world.gone(RECORD_SETS, "www")
     await world.delete(ZONES, "zone")
     await world.gone(ZONES, "zone")
     assert world.zones == []
+
+
+async def test_a_hosted_zone_in_another_account_is_not_called_gone(world: World) -> None:
+    await world.set_up(parameters={"zoneDeletionPolicy": "Delete"})
+    made = world.zone
+    world.aws.identities.add_role(ROLE)
+    await world.apply(identity(accountID=OTHER_ACCOUNT, assumeRoleChain=[{"roleARN": ROLE}]))
+    await world.condition(ZONES, "zone", "Programmed", "False", "ExternalResourceMismatch")
+    await world.delete(ZONES, "zone")
+
+    async def told() -> bool | None:
+        unit = await world.get(ZONE_UNITS, "zone")
+        reasons = {each["reason"] for each in unit["status"]["zone"]["conditions"]}
+        return True if unit["metadata"].get("deletionTimestamp") and "ExternalResourceMismatch" in reasons else None
+
+    await world.until(told, lambda: "the ledger does not tell of the other account")
+    assert world.zones == [made]
+    await world.client.apply(
+        ROUTE53_IDENTITIES,
+        {**identity(), "metadata": {"namespace": TEAM, "name": "identity"}},
+        manager="test",
+        force=True,
+    )
+    await world.gone(ZONES, "zone")
+    assert world.zones == []
+
+
+async def test_a_creation_that_takes_its_time_is_recognised(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The listing does not show it yet when it is asked for again, and the second request says that it is there."""
+    listed = world.aws.route53.list_hosted_zones_by_name
+    asked = 0
+
+    def late(account: str, query: dict[str, str]) -> dict[str, object]:
+        nonlocal asked
+        asked += 1
+        answer = listed(account, query)
+        return {**answer, "HostedZones": []} if asked <= 2 else answer
+
+    monkeypatch.setattr(world.aws.route53, "list_hosted_zones_by_name", late)
+    world.aws.faults.plan(Fault(Trouble.CUT_AFTER, "CreateHostedZone"))
+    await world.set_up(a("www"))
+    assert len(world.zones) == 1
+
+
+async def test_leaving_a_hosted_zone_takes_no_identity(world: World) -> None:
+    await world.set_up()
+    await world.stop_manager()
+    await world.delete(ROUTE53_IDENTITIES, "identity")
+    await world.start_manager()
+    await world.delete(ZONES, "zone")
+    await world.gone(ZONES, "zone")
+    await world.event("zone", "ExternalResourceRetained")
+    assert len(world.zones) == 1
+
+
+async def test_claims_are_not_told_what_is_wrong_with_the_identity(world: World) -> None:
+    world.aws.identities.add_role(ROLE)
+    await world.apply(identity(accountID=OTHER_ACCOUNT, assumeRoleChain=[{"roleARN": ROLE}]), zone_class(), zone())
+    await world.programmed(ZONES, "zone")
+    with world.aws.faults.lasting(Trouble.DENIED):
+        await world.apply(a("www"))
+        found = await world.condition(RECORD_SETS, "www", "Programmed", "False", "ProviderIdentityNotReady")
+        assert "assumeRoleChain" not in found["message"]
+        assert "Step" not in found["message"]
+    await world.programmed(RECORD_SETS, "www")
 
 
 async def test_a_zone_that_was_never_taken_over_is_not_deleted(world: World) -> None:

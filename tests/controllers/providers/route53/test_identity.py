@@ -174,6 +174,18 @@ async def test_a_profile_that_is_not_there_is_no_credential(world: World, monkey
     await ready(world, "False", "CredentialUnavailable")
 
 
+async def test_a_web_identity_without_its_token_is_no_credential(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+    monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
+    await world.apply(identity())
+    await ready(world, "False", "CredentialUnavailable")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    await ready(world, "True", "Ready")
+
+
 async def test_without_a_credential_the_identity_waits_for_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     await world.apply(identity())
