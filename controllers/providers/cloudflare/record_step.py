@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
+from controllers.api.condition import ConditionStatus, ConditionType, find_condition
 from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused, waiting
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnitStatus
@@ -30,6 +31,7 @@ from controllers.providers.cloudflare.schedule import schedule
 from controllers.providers.cloudflare.submission import SUBMITTED, VANISHED, Note, Outcome, Submission
 from controllers.providers.cloudflare.zone_fact import ZoneFact
 from controllers.providers.cloudflare.zone_step import PROGRAMMED
+from controllers.runtime.metrics import DRIFT_REPAIRS
 from kube.object import ObjectKey
 
 REQUEST_CHANGES: Final = 200
@@ -139,6 +141,8 @@ class RecordWork:
             step.results[key] = _result(plan, outcome, recorded_ids(known.get(key)))
             if outcome is not None and outcome.done:
                 self.announcer.record_changes(self.zone, plan)
+                if _was_programmed(plan, known.get(key)):
+                    DRIFT_REPAIRS.labels("cloudflare").inc()
             if plan.adopted:
                 self.announcer.records_adopted(self.zone, plan)
             if outcome is not None and (outcome.refused or outcome.done):
@@ -161,6 +165,15 @@ class RecordWork:
         if self.desk is not None and self.desk.failure is not None:
             due.append(self.patience.refusal_s)
         return min(due, default=None)
+
+
+def _was_programmed(plan: ItemPlan, entry: UnitRecordSetStatus | None) -> bool:
+    """Say whether an item that is to stay was as it should be before: what differs now is somebody else's doing."""
+    source = plan.item.source
+    if entry is None or source.deletion_requested or entry.observed_generation != source.observed_generation:
+        return False
+    found = find_condition(entry.conditions, ConditionType.PROGRAMMED)
+    return found is not None and found.status is ConditionStatus.TRUE
 
 
 def recorded_ids(entry: UnitRecordSetStatus | None) -> tuple[str, ...]:
