@@ -15,7 +15,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe bench-coredns manifests clean
+.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe bench-coredns manifests sbom clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -87,8 +87,13 @@ format: setup ## Write the code in house style
 	@$(BIN)/ruff format .
 	@if command -v cargo >/dev/null; then for crate in $(CRATES); do cargo fmt --manifest-path $$crate/Cargo.toml; done; fi
 
-manifests: setup ## Write crds/ from the Python types
+manifests: setup ## Write crds/, the chart's generated files, config/ and the runbooks
 	@$(BIN)/python -m controllers.manifests crds
+	@$(BIN)/python -m tests.helm.generate
+
+sbom: setup ## Write sbom.json (CycloneDX) of what .venv holds
+	@$(PYTHON) -m venv build/sbom && build/sbom/bin/pip install -qq --disable-pip-version-check cyclonedx-bom==7.5.0
+	@build/sbom/bin/cyclonedx-py environment $(VENV) --pyproject pyproject.toml --mc-type application --of JSON -o sbom.json
 
 bench-qps: setup ## Queries a second beside NSD, Knot, BIND and PowerDNS, where they are installed (needs cargo and two cores)
 	@$(BIN)/python -m bench qps
