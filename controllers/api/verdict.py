@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from controllers.api.condition import ConditionStatus
+from controllers.api.condition import MESSAGE_LIMIT, ConditionStatus
 from controllers.api.reason import Reason
 
 
@@ -30,9 +30,14 @@ ACCEPTED: Final = Verdict(ConditionStatus.TRUE, Reason.ACCEPTED)
 
 def refused(reason: Reason, message: str) -> Verdict:
     """Enough is known to say no."""
-    return Verdict(ConditionStatus.FALSE, reason, message)
+    return Verdict(ConditionStatus.FALSE, reason, _bounded(message))
 
 
 def waiting(reason: Reason, message: str) -> Verdict:
     """Something has to be there before anything can be said."""
-    return Verdict(ConditionStatus.UNKNOWN, reason, message)
+    return Verdict(ConditionStatus.UNKNOWN, reason, _bounded(message))
+
+
+def _bounded(message: str) -> str:
+    """Cut a message to what a condition takes: one that is refused would take the whole status with it."""
+    return message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…"

@@ -7,6 +7,8 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controllers.api.condition import MESSAGE_LIMIT
+from controllers.ledger.result import faulty
 from controllers.providers.cloudflare.intent import Intents, RecordIntent, parse_intents
 from controllers.providers.cloudflare.plan import Known, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.schedule import schedule, split
@@ -139,6 +141,14 @@ def test_a_faulty_item_is_told_of_and_deleted_on_request() -> None:
     assert "twice" in twice.fault
     leaving = plan(a("www", ttl=30, deletionRequested=True), [record(1)], Known((ident(1),)))
     assert leaving.change.deletes == (ident(1),)
+
+
+def test_what_is_told_of_many_faults_fits_in_a_condition() -> None:
+    wrong = a("www", options={"tags": [f"{number}-{'x' * 50}" for number in range(500)]})
+    found = plan(wrong)
+    assert found.verdict is not None
+    told = faulty(wrong.fault)
+    assert all(len(each.message) <= MESSAGE_LIMIT for each in (found.verdict, told.accepted, told.programmed))
 
 
 def test_notes_survive_a_round_trip() -> None:
