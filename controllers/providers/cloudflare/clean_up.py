@@ -30,7 +30,14 @@ from controllers.providers.cloudflare.record_step import RecordWork, recorded_id
 from controllers.providers.cloudflare.submission import Note
 from controllers.providers.cloudflare.view import CloudflareView
 from controllers.providers.cloudflare.zone_fact import ZoneFact
-from controllers.providers.cloudflare.zone_step import MOVED, managed_id, object_to_zone, zone_data
+from controllers.providers.cloudflare.zone_step import (
+    MOVED,
+    elsewhere,
+    managed_id,
+    noted_account,
+    object_to_zone,
+    zone_data,
+)
 from kube.object import ObjectKey
 
 PENDING: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "The zone is being deleted at Cloudflare.")
@@ -84,6 +91,11 @@ class CleanUp:
         step = CleanUpStep(intents=parse_intents(status.provider.state if status.provider is not None else None))
         try:
             known = managed_id(status)
+            deletes = self.policy is DeletionPolicy.DELETE or any(each.source.deletion_requested for each in items)
+            if known is not None and deletes and self._is_elsewhere(status):
+                step.programmed = refused(Reason.EXTERNAL_RESOURCE_MISMATCH, elsewhere(known))
+                step.next_s = self.patience.resync_s
+                return step
             if known is not None and not await self._delete_records(known, items, statuses, step):
                 return step
             if self.policy is DeletionPolicy.RETAIN:
@@ -95,6 +107,11 @@ class CleanUp:
         except CloudflareError as error:
             step.failure, step.programmed = error, refused(error.reason, f"{error.message}.")
         return step
+
+    def _is_elsewhere(self, status: ZoneUnitStatus) -> bool:
+        """Say whether the token is for another account than the zone was seen in: not found there would say nothing."""
+        account = self.view.account
+        return account is not None and noted_account(status) not in (None, account.id)
 
     async def _delete_records(
         self, zone_id: str, items: Sequence[Item], statuses: Sequence[ZoneUnitStatus], step: CleanUpStep

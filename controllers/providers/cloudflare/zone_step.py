@@ -59,6 +59,18 @@ def managed_id(status: ZoneUnitStatus) -> str | None:
     return found if is_id(found) else None
 
 
+def noted_account(status: ZoneUnitStatus) -> str | None:
+    """Return the account that the zone that is ours was seen in, by part 0's private state."""
+    provider = status.zone.provider if status.zone is not None else None
+    found = (provider.state or {}).get("account") if provider is not None else None
+    return found if is_id(found) else None
+
+
+def elsewhere(zone_id: str) -> str:
+    """Return what is told of a zone that the token cannot see, since it is in another account."""
+    return f"Zone {zone_id} at Cloudflare belongs to another account than the token."
+
+
 def zone_data(fact: ZoneFact) -> Facts:
     """Return the public facts about a zone."""
     zone: dict[str, Any] = {"id": fact.id, "status": fact.status, "type": fact.type}
@@ -66,9 +78,17 @@ def zone_data(fact: ZoneFact) -> Facts:
 
 
 async def ensure_zone(
-    account: Account, zone: UnitZone, known: str | None, parameters: Parameters, intents: Intents, note: Note
+    account: Account,
+    zone: UnitZone,
+    known: str | None,
+    parameters: Parameters,
+    intents: Intents,
+    note: Note,
+    home: str | None = None,
 ) -> ZoneStep:
     """Bring the zone there; `known` is the identifier of the one that is ours already, `note` writes an intent before a creation.
+
+    `home` is the account that the known zone was seen in: from another one nothing can be said about it.
 
     Raises KubeError from `note`; what the API says is in the step.
     """
@@ -84,6 +104,9 @@ async def ensure_zone(
         message = f"Zone {known} is managed already; spec.adoption.zoneID names another one."
         verdict = refused(Reason.MANAGED_RESOURCE_MISMATCH, message)
         return ZoneStep(refused(Reason.EXTERNAL_RESOURCE_MISMATCH, message), intents, verdict)
+    if known is not None and home not in (None, account.id):
+        reason = Reason.EXTERNAL_RESOURCE_MISMATCH if adopts is not None else Reason.PROVIDER_CONFLICT
+        return ZoneStep(refused(reason, elsewhere(known)), intents)
     try:
         target = known or adopts
         if target is not None:
@@ -143,7 +166,7 @@ def object_to_zone(fact: ZoneFact, domain: str, account_id: str) -> str | None:
     if fact.name != domain:
         return f"Zone {fact.id} at Cloudflare is {fact.name}, not {domain}."
     if fact.account_id != account_id:
-        return f"Zone {fact.id} at Cloudflare belongs to another account than the token."
+        return elsewhere(fact.id)
     if fact.type != FULL:
         return f"Zone {fact.id} at Cloudflare is of type {fact.type}, {FULL} is needed."
     return None

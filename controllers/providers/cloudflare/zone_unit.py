@@ -32,7 +32,7 @@ from controllers.providers.cloudflare.ownership_desk import desk_of
 from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.record_step import GONE, RecordStep, RecordWork, recorded_ids
 from controllers.providers.cloudflare.view import CloudflareInformers, CloudflareView, gather, identity_key
-from controllers.providers.cloudflare.zone_step import ZoneStep, ensure_zone, managed_id, zone_data
+from controllers.providers.cloudflare.zone_step import ZoneStep, ensure_zone, managed_id, noted_account, zone_data
 from controllers.runtime.controller import Requeue
 from kube.backoff import Backoff
 from kube.object import ObjectKey
@@ -121,12 +121,13 @@ class ZoneUnitReconciler:
         async def note(noted: Intents) -> None:
             await self._reporter.note(main, noted.dump())
 
-        zone = await ensure_zone(account, main.spec.zone, known, parameters, intents, note)
+        home = noted_account(status)
+        zone = await ensure_zone(account, main.spec.zone, known, parameters, intents, note, home)
         if isinstance(zone.failure, TurnError):
             return zone.failure.retry_after_s  # nothing was asked, so nothing is told
         if zone.adopted and zone.fact is not None:
             self._announcer.zone_adopted(main, zone.fact.id)
-        told = _zone_result(zone, parameters)
+        told = _zone_result(zone, parameters, home)
         if not zone.usable or zone.fact is None:
             unsure = zone.failure is not None or zone.intents.zone_since is not None
             nothing = zone.fact is None and not unsure and (known is None or zone.missing)
@@ -232,13 +233,15 @@ class ZoneUnitReconciler:
         self._reporter.forget_zone(key)
 
 
-def _zone_result(zone: ZoneStep, parameters: Parameters) -> ZoneResult:
+def _zone_result(zone: ZoneStep, parameters: Parameters, home: str | None) -> ZoneResult:
+    state = {"zoneDeletionPolicy": parameters.zone_deletion_policy.value}
+    account = zone.fact.account_id if zone.fact is not None else home
     return ZoneResult(
         accepted=zone.accepted,
         programmed=zone.programmed,
         name_servers=zone.fact.name_servers if zone.fact is not None else None,
         data=zone_data(zone.fact) if zone.fact is not None else None,
-        state={"zoneDeletionPolicy": parameters.zone_deletion_policy.value},
+        state=state if account is None else {**state, "account": account},
         ledger_state=zone.intents.dump(),
     )
 

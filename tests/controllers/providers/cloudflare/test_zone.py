@@ -8,7 +8,7 @@ from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.errors import KubeError
 from tests.controllers.providers.cloudflare.fake.failure import Kind
 from tests.controllers.providers.cloudflare.fake.state import new_id
-from tests.controllers.providers.cloudflare.world import DOMAIN, ZONE, ZONE_CLASS, World, a, zone, zone_class
+from tests.controllers.providers.cloudflare.world import DOMAIN, ZONE, ZONE_CLASS, World, a, secret, zone, zone_class
 
 
 async def test_a_zone_is_created_and_told_of(world: World) -> None:
@@ -104,6 +104,23 @@ async def test_a_zone_that_was_not_adopted_is_not_deleted(world: World) -> None:
     await world.until(lambda: world.says(world.zone, "Programmed", "False", "ExternalResourceMismatch"))
     await world.delete_and_wait(ZONES, ZONE)
     assert list(world.cloudflare.state.zones) == [zone_id]
+
+
+async def test_a_zone_in_another_account_is_not_called_gone(world: World) -> None:
+    zone_id = await world.ready_zone(parameters={"zoneDeletionPolicy": "Delete"})
+    world.cloudflare.state.add_token("another-token", world.cloudflare.state.add_account("Other"))
+    fault = world.cloudflare.fail(Kind.NOT_THERE, lambda call: zone_id in call.path, times=10_000)
+    await world.apply(secret("another-token"))
+    await world.until(lambda: world.says(world.zone, "Programmed", "False", "ProviderConflict"))
+    await world.delete(ZONES, ZONE)
+    await world.until(lambda: world.unit is not None and world.unit.deleting)
+    await world.quiet()
+    assert world.unit is not None
+    assert list(world.cloudflare.state.zones) == [zone_id]
+    fault.times = 0
+    await world.apply(secret())
+    await world.until_gone(ZONES, ZONE)
+    assert world.cloudflare.state.zones == {}
 
 
 async def test_a_page_that_is_not_the_apis_makes_no_zone_missing(world: World) -> None:
