@@ -20,7 +20,7 @@ from controllers.core.inputs import ZoneInputs, contracts_of
 from controllers.core.payload_rule import judge_record_set_payload
 from controllers.core.providercontract.fault import tell
 from controllers.core.providercontract.field import Field, judge_reference
-from zonemodel.name import Fqdn, OwnerName, object_to_length
+from zonemodel.name import Fqdn, OwnerName, object_to_length, object_to_owner
 
 Rule = Callable[[RecordSet, Zone, ZoneInputs], Verdict]
 _UNKNOWN_REASONS: Final = RECORD_SET_REASONS[ConditionType.ACCEPTED, ConditionStatus.UNKNOWN]
@@ -78,6 +78,9 @@ def _provider_has_the_type(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> 
 
 
 def _name_fits_the_zone(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
+    """Admission refuses such names already; one that came in while nobody was asked is not published either."""
+    if fault := object_to_owner(claim.spec.name, underscore=True):
+        return refused(Reason.INVALID_ZONE_REF, f'spec.name: found "{claim.spec.name}", which {fault}.')
     objection = object_to_length(OwnerName(claim.spec.name), Fqdn(zone.spec.domain_name))
     return ACCEPTED if objection is None else refused(Reason.INVALID_ZONE_REF, f"In this Zone {objection}.")
 

@@ -40,6 +40,11 @@ class Echo(Generic[T]):
         del self._written[key]
         return value
 
+    def version(self, key: ObjectKey, cached: str) -> str:
+        """Return the newer of the written and the cached resourceVersion."""
+        written = self._written.get(key)
+        return written[0] if written is not None and _is_newer(written[0], cached) else cached
+
     def forget(self, key: ObjectKey) -> None:
         """Drop what was written; call it when the object has gone."""
         self._written.pop(key, None)

@@ -19,7 +19,7 @@ from controllers.api.condition import (
     merge_conditions,
 )
 from controllers.api.group import PROVIDER_FINALIZER, ZONE_UNITS
-from controllers.api.patch import Operation
+from controllers.api.patch import Operation, guard
 from controllers.api.reason import Reason
 from controllers.api.verdict import refused
 from controllers.api.zone_unit import StateOnly, ZoneUnit, ZoneUnitStatus
@@ -27,7 +27,7 @@ from controllers.ledger.context import LedgerContext
 from controllers.ledger.echo import Echo
 from controllers.ledger.pace import Pace
 from controllers.ledger.result import Facts, Hold, Item, ItemResult, ZoneResult, condition, settle
-from controllers.ledger.status_patch import status_patch
+from controllers.ledger.status_patch import EMPTY, status_patch
 from controllers.ledger.writer import UnitWriter
 from controllers.runtime.controller import Requeue
 from controllers.runtime.parallel import in_parallel
@@ -109,7 +109,8 @@ class Reporter:
         old = self.status_of(main)
         new = old.model_copy(update={"provider": StateOnly(state=dict(ledger_state)) if ledger_state else None})
         if operations := status_patch(old, new):
-            await self._write(main, old, new, operations)
+            # An intent that another manager noted and that our cache has not shown yet must not be written over.
+            await self._write(main, old, new, operations, is_intent=True)
 
     async def report(
         self,
@@ -169,8 +170,18 @@ class Reporter:
             self._finalizers.remember(part.key, await self._writer.hold(part), True)
 
     async def _write(
-        self, part: ZoneUnit, old: ZoneUnitStatus, new: ZoneUnitStatus, operations: Sequence[Operation]
+        self,
+        part: ZoneUnit,
+        old: ZoneUnitStatus,
+        new: ZoneUnitStatus,
+        operations: Sequence[Operation],
+        *,
+        is_intent: bool = False,
     ) -> None:
+        if (
+            is_intent or old == EMPTY
+        ):  # an empty status is replaced as a whole: there must be none, whatever our cache shows
+            operations = [guard(self._version_of(part)), *operations]
         try:
             version = await self._writer.write_status(part, operations)
         except TooLarge as error:
@@ -184,6 +195,10 @@ class Reporter:
             before = old.zone.conditions if old.zone is not None else ()
             for each in changed_conditions(before, new.zone.conditions):
                 self._announce(part, each)
+
+    def _version_of(self, part: ZoneUnit) -> str:
+        """Return the newest version of a part that its cached or written status is of."""
+        return self._finalizers.version(part.key, self._statuses.version(part.key, part.meta.resource_version))
 
     def _announce(self, part: ZoneUnit, each: Condition) -> None:
         kind = EventType.WARNING if each.status is ConditionStatus.FALSE else EventType.NORMAL
