@@ -48,6 +48,9 @@ MOTO_CANNOT = {
     "test_tags_are_set_ten_at_a_time": "it takes any number",
 }
 
+# Its zone IDs are random letters, so that one in 36 begins with Z after all.
+NOW_AND_THEN = {"test_a_zone_is_created_with_four_name_servers_and_its_own_records"}
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -92,7 +95,9 @@ def service(request: pytest.FixtureRequest) -> Service:
         name = request.node.name.replace("[moto-", "[").replace("[moto]", "")
         reason = MOTO_CANNOT.get(name)
         if reason is not None:
-            request.applymarker(pytest.mark.xfail(reason=f"moto cannot follow: {reason}", strict=True))
+            request.applymarker(
+                pytest.mark.xfail(reason=f"moto cannot follow: {reason}", strict=name not in NOW_AND_THEN)
+            )
     found: Service = request.getfixturevalue(request.param)
     return found
 
