@@ -54,11 +54,11 @@ async def examine_objects(client: Client) -> AsyncIterator[Finding]:
 
 
 async def examine_servers(client: Client, namespace: str) -> AsyncIterator[Finding]:
-    """Yield whether each live name server answers for each hosted zone."""
+    """Yield whether each live name server answers for each hosted zone that is said to be served."""
     selector = f"{SERVICE_LABEL}={SERVER_SERVICE}"
-    zones = [each for each in (await client.list(ZONES)).items if each["spec"]["provider"]["name"] == HOSTED]
+    zones = [each for each in (await client.list(ZONES)).items if _is_said_to_be_served(each)]
     if not zones:
-        yield skipped("servers", namespace, "there is no hosted Zone to ask for", "")
+        yield skipped("servers", namespace, "there is no hosted Zone that is Programmed", "")
         return
     slices = (await client.list(ENDPOINT_SLICES, namespace=namespace, label_selector=selector)).items
     servers = live_endpoints(parse_server_slice(each) for each in slices)
@@ -123,6 +123,10 @@ async def _asked(exchange: NetworkExchange, server: Server, address: Address, do
         )
         return failed(*about, f"it does not answer for {', '.join(wrong)}", remedy)
     return ok(*about, f"it answers for {count} zones")
+
+
+def _is_said_to_be_served(zone: Object) -> bool:
+    return zone["spec"]["provider"]["name"] == HOSTED and not waits_for({**zone, "kind": ZONES.kind})
 
 
 def _name(obj: Object) -> str:
