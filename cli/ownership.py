@@ -32,12 +32,13 @@ from cli.ownership_report import (
 from cli.ownership_verify import findings
 from ownership.backends.protocol import Backend
 from ownership.entry import Entry
-from ownership.error import OwnershipError
+from ownership.error import FormatError, OwnershipError
 from ownership.legacy import (
     LegacyMarker,
     Migrated,
     Migration,
     Restored,
+    fits_zone,
     markers_of,
     migrate,
     plan_migration,
@@ -45,7 +46,7 @@ from ownership.legacy import (
     read_markers,
     restore,
 )
-from ownership.naming import OwnerID, check_owner
+from ownership.naming import OwnerID, check_owner, quoted
 from ownership.state import ZoneState, read_state
 from zonemodel.name import Fqdn
 
@@ -240,8 +241,12 @@ def _tell_restoration(done: Restored, output: Output, *, dry_run: bool) -> None:
 
 
 async def _markers(backend: Backend, names: Iterable[str]) -> tuple[LegacyMarker, ...]:
-    """Return the markers about some names, or all of the zone when none is given."""
+    """Return the markers about some names, or all of the zone when none is given. Raises FormatError for a name of elsewhere."""
     wanted = [Fqdn(name.lower().rstrip(".")) for name in names]
+    for name in wanted:
+        if not fits_zone(name, backend.zone):
+            allowed = f"allowed are full names in {backend.zone}, such as www.{backend.zone}"
+            raise FormatError(f"found the name {quoted(name)}, {allowed}")
     return await markers_of(backend, wanted) if wanted else read_markers(await backend.list_markers())
 
 
@@ -266,8 +271,9 @@ def _owners(texts: Iterable[str] | None) -> list[OwnerID]:
 
 
 def _print(lines: Iterable[str], *, err: bool = False) -> None:
+    """Write lines; what others have put into the zone neither ends a line nor moves the cursor."""
     for line in lines:
-        typer.echo(line, err=err)
+        typer.echo("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line), err=err)
 
 
 @contextmanager

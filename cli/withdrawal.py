@@ -153,7 +153,8 @@ async def _waive(
         typer.echo(orjson.dumps(created, option=orjson.OPT_INDENT_2).decode())
         return 0
     typer.echo(
-        f"recordwithdrawalwaiver.dns.appthrust.io/{waiver} created: {claim.spec.address} is released from {claim.spec.name}"
+        f"recordwithdrawalwaiver.dns.appthrust.io/{waiver} created for {claim.spec.address} at {claim.spec.name};"
+        " the address is not free before the claim is Ready"
     )
     typer.echo("  wait for it with: dns-api wait recordwithdrawal/" + f"{name} -n {namespace} --for condition=Ready")
     return 0

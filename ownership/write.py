@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ownership.backends.protocol import Backend
-from ownership.error import ConflictError, OutcomeUnknownError
+from ownership.error import BackendError, ConflictError, OutcomeUnknownError
 from zonemodel.name import Fqdn
 
 
@@ -23,7 +23,7 @@ async def put(backend: Backend, name: Fqdn, value: bytes, seen: Collection[bytes
         await backend.add_txt(name, value, seen)
     except (ConflictError, OutcomeUnknownError) as error:
         trouble = error
-    if value in await backend.read_txt(name):
+    if value in await _read_back(backend, name, trouble):
         return
     if trouble is not None:
         raise trouble
@@ -40,8 +40,16 @@ async def remove(backend: Backend, name: Fqdn, value: bytes) -> None:
         await backend.delete_txt(name, value)
     except (ConflictError, OutcomeUnknownError) as error:
         trouble = error
-    if value not in await backend.read_txt(name):
+    if value not in await _read_back(backend, name, trouble):
         return
     if trouble is not None:
         raise trouble
     raise OutcomeUnknownError(f"{name}: what was deleted is still there")
+
+
+async def _read_back(backend: Backend, name: Fqdn, trouble: BackendError | None) -> Collection[bytes]:
+    """Return what stands at a name after a write; a read that fails leaves open what the write did, whatever it fails of."""
+    try:
+        return await backend.read_txt(name)
+    except BackendError as error:
+        raise OutcomeUnknownError(f"{name}: written to, but not read back: {error}") from (trouble or error)

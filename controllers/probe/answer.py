@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from ipaddress import ip_address
 from typing import Final
 
 import dns.flags
@@ -104,6 +105,9 @@ def read_answer(message: dns.message.Message, question: Question, zone: str) -> 
 def text_of(rdata: dns.rdata.Rdata) -> str:
     """Return the canonical text of a record's data."""
     match rdata.rdtype:
+        case dns.rdatatype.A | dns.rdatatype.AAAA:
+            # As claims are written: a resolver library may have mapped and compatible IPv6 addresses end in dotted form.
+            return str(ip_address(getattr(rdata, "address", "")))
         case dns.rdatatype.TXT:
             return text_of_octets(b"".join(getattr(rdata, "strings", ())))
         case dns.rdatatype.CAA:

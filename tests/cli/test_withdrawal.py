@@ -48,7 +48,9 @@ def test_an_address_is_held_until_its_record_is_gone_or_an_operator_waives(cli: 
     dry = json.loads(cli.ok("withdrawal", "waive", "old", *WAIVE, "--dry-run"))
     assert dry["spec"]["reservationRef"]["namespace"] == "team"
     assert row(cli)[6] == "False"
-    assert "192.0.2.7 is released from www" in cli.ok("withdrawal", "waive", "old", *WAIVE)
+    assert "created for 192.0.2.7 at www; the address is not free before" in cli.ok(
+        "withdrawal", "waive", "old", *WAIVE
+    )
     wait(cli, "old", "Ready")
     assert row(cli)[4:] == ["True", "False", "True", "OperatorAuthorizedRelease"]
     assert cli.run("withdrawal", "list").code == 0

@@ -147,6 +147,23 @@ def test_migrating_some_names_only(published: Path) -> None:
     assert (result.code, result.stdout.splitlines()[-1]) == (0, "moved 1 marker into the snapshot, 0 unclear stay")
 
 
+@pytest.mark.parametrize(
+    "words", [("show", "www"), ("migrate", "--owner", "prod", "--name", "www.example.net", "--dry-run")]
+)
+def test_names_of_elsewhere_are_refused(published: Path, words: tuple[str, ...]) -> None:
+    refused = CLI.run(*at(published, *words))
+    assert refused.code == 1
+    assert "allowed are full names in example.com, such as www.example.com" in refused.stderr
+
+
+def test_what_others_claim_moves_no_cursor(published: Path) -> None:
+    hostile = claim(TEST, Fqdn("h.example.com"), Member(MemberType.TXT, "\x1b[2J\nprod 1"))
+    asyncio.run(Publisher(open_zone_file(published), TEST).claim([hostile]))
+    shown = CLI.ok(*at(published, "show", "--claims"))
+    assert "\x1b" not in shown
+    assert "\\x1b[2J\\nprod 1" in shown
+
+
 def test_restoring_is_rehearsed_and_done(published: Path) -> None:
     before = published.read_text()
     assert "would restore 3 markers" in CLI.ok(*at(published, "restore", "--owner", "prod", "--dry-run"))

@@ -12,12 +12,13 @@ from typing import Any, cast
 import dns.flags
 import dns.message
 import dns.rcode
+import dns.rdata
 import dns.rdatatype
 import dns.rrset
 import pytest
 
 from controllers.probe.address import Address
-from controllers.probe.answer import Answer, Outcome, Question, read_answer
+from controllers.probe.answer import Answer, Outcome, Question, read_answer, text_of
 from controllers.probe.exchange import NetworkExchange, has_route
 from controllers.probe.pace import Pace
 from controllers.probe.round import Round, Server, probe
@@ -165,3 +166,12 @@ async def test_no_server_is_asked_faster_than_its_pace() -> None:
     began = loop.time()
     await asyncio.gather(*(pace.wait_turn(server) for server in (one, other) for _ in range(21)))
     assert 0.19 <= loop.time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("AAAA", "::ffff:c000:201"), ("AAAA", "::1:1"), ("AAAA", "2001:db8::1"), ("A", "192.0.2.1")],
+)
+def test_addresses_are_told_as_claims_write_them(kind: str, data: str) -> None:
+    rdata = dns.rdata.from_text("IN", kind, data)
+    assert text_of(dns.rdata.from_wire("IN", kind, rdata.to_wire() or b"", 0, len(rdata.to_wire() or b""))) == data
