@@ -50,7 +50,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look starts from; `standing` are the results that say Programmed and are of the present generation."""
+    """What one look starts from; `standing` are the results that say Programmed, are of the present generation and stay."""
 
     view: LedgerView
     main: ZoneUnit
@@ -74,7 +74,10 @@ def look_at(view: LedgerView, main: ZoneUnit, memory: Memory, status_of: StatusO
     status = status_of(main)
     entries = {entry.key: entry for part in view.parts for entry in status_of(part).record_sets}
     wants = memory.wants.wants_of(view.parts, Fqdn(main.spec.zone.domain_name))
-    generations = {want.key: want.source.observed_generation for row in wants for want in row}
+    # What is to be deleted is told why it is still there, not that it is.
+    generations = {
+        want.key: want.source.observed_generation for row in wants for want in row if not want.source.deletion_requested
+    }
     return Look(
         view=view,
         main=main,

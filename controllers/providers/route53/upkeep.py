@@ -188,7 +188,7 @@ class RecordKeeper:
                 assert done is not None, "what is written has a mark"
                 results[change.item] = _result(SUBMITTED, replace(done, change=change_id))
                 self._announcer.record_submitted(change.item, change.action.value, change_id)
-                if change.item in self._standing and not decision.want.source.deletion_requested:
+                if change.item in self._standing:
                     DRIFT_REPAIRS.labels("route53").inc()
             elif refusal is not None:
                 results[change.item] = _result(refused(refusal.reason, refusal.message), decision.held)

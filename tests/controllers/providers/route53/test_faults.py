@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.controllers.providers.route53.fake.fault import Fault, Trouble
@@ -192,7 +192,14 @@ def _contents(zone: HostedZone) -> object:
     return {key: each.shown() for key, each in zone.records.items()}, dict(zone.tags), zone.comment
 
 
+DELETION_REFUSED_TWICE = Schedule(
+    [([], Edit("set", "@"), 0)],
+    [Fault(Trouble.PRIOR_REQUEST, "", 1, 0, delay_s=0.01), Fault(Trouble.CUT_BEFORE, "", 1, 3, delay_s=0.01)],
+)
+
+
 @given(schedules)
+@example(DELETION_REFUSED_TWICE)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_some_schedules_of_faults_converge(service: FakeAws, schedule: Schedule) -> None:
     check(service, schedule)
