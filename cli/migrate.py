@@ -14,11 +14,11 @@ from cli.dns_exchange import Carrier, ExchangeError, find_server
 from cli.migrate_plan import Plan, Wish, plan_migration
 from cli.migrate_registry import Affix
 from cli.migrate_source import SourceError, ask_for, read_key, transfer
+from cli.reference_option import object_name, provider_ref
 from cli.zone_claim import Target
 from cli.zone_manifest import Format, dump
 from cli.zone_name import zone_object_name
-from controllers.api.reference import NamespacedRef, ProviderRef
-from controllers.core.providercontract.field import OBJECT_NAME, is_subdomain
+from controllers.api.reference import NamespacedRef
 from zonemodel.name import Fqdn, object_to_domain
 from zonemodel.rrset import ZoneData
 from zonemodel.zonefile import ZoneFileError, read_zone_file
@@ -88,10 +88,10 @@ def external_dns_command(
     domain = _domain(zone)
     affix = Affix(txt_prefix.lower(), txt_suffix.lower(), txt_wildcard.lower())
     target = Target(
-        _object_name(zone_name or zone_object_name(domain), "--zone-name"),
+        object_name(zone_name or zone_object_name(domain), "--zone-name"),
         namespace,
-        NamespacedRef(name=_object_name(zone_class, "--zone-class")),
-        _provider(provider),
+        NamespacedRef(name=object_name(zone_class, "--zone-class")),
+        provider_ref(provider, ROUTE53_PROVIDER),
     )
     try:
         data = _read(domain, zone_file, server, names or [], affix, timeout, tsig_keys, tsig_key)
@@ -143,17 +143,3 @@ def _domain(text: str) -> Fqdn:
     if fault := object_to_domain(domain):
         raise typer.BadParameter(f"found {text!r}: it {fault}", param_hint="--zone")
     return Fqdn(domain)
-
-
-def _object_name(text: str, option: str) -> str:
-    if not is_subdomain(text):
-        raise typer.BadParameter(f"found {text!r}, allowed is {OBJECT_NAME}", param_hint=option)
-    return text
-
-
-def _provider(text: str) -> ProviderRef:
-    name, _, version = text.partition("/")
-    if not is_subdomain(name) or not is_subdomain(version):
-        message = f"found {text!r}, allowed is the name of a Provider and a version, such as {ROUTE53_PROVIDER}"
-        raise typer.BadParameter(message, param_hint="--provider")
-    return ProviderRef(name=name, version=version)

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.reference_option import object_name, provider_ref
 from cli.zone_claim import ImportRefusedError, Target
 from cli.zone_export import Choice, ExportRefusedError, export_zone
 from cli.zone_import import domain_of, import_zone
@@ -20,8 +21,7 @@ from cli.zone_manifest import Format, Manifest, ManifestError, dump, load
 from cli.zone_name import zone_object_name
 from cli.zone_report import apex_lines, comment, report
 from cli.zone_source import ZoneQuery, read_zone_objects
-from controllers.api.reference import NamespacedRef, ProviderRef
-from controllers.core.providercontract.field import OBJECT_NAME, is_subdomain
+from controllers.api.reference import NamespacedRef
 from zonemodel.zonefile import ZoneFileError, read_zone_file, write_zone_file
 
 HOSTED_PROVIDER: Final = "hosted.dns.appthrust.io/v1alpha1"
@@ -107,10 +107,10 @@ def import_command(
         zone = read_zone_file(file, origin)
         zone_name = name or zone_object_name(domain_of(zone))
         target = Target(
-            _object_name(zone_name, "--name"),
+            object_name(zone_name, "--name"),
             namespace,
-            NamespacedRef(namespace=zone_class_namespace, name=_object_name(zone_class, "--zone-class")),
-            _provider_ref(provider),
+            NamespacedRef(namespace=zone_class_namespace, name=object_name(zone_class, "--zone-class")),
+            provider_ref(provider, HOSTED_PROVIDER),
             with_zone_class,
         )
         found = import_zone(zone, target, limit)
@@ -127,20 +127,6 @@ def _read_api(choice: Choice, kubeconfig: Path | None, read_objects: ReadObjects
     if choice.zone_name is None:
         raise typer.BadParameter("give the files of the manifests, or --zone to read from the API", param_hint="FILE")
     return read_objects(ZoneQuery(choice.zone_name, choice.namespace, kubeconfig))
-
-
-def _object_name(text: str, option: str) -> str:
-    if not is_subdomain(text):
-        raise typer.BadParameter(f"found {text!r}, allowed is {OBJECT_NAME}", param_hint=option)
-    return text
-
-
-def _provider_ref(text: str) -> ProviderRef:
-    name, _, version = text.partition("/")
-    if not is_subdomain(name) or not is_subdomain(version):
-        message = f"found {text!r}, allowed is the name of a Provider and a version, such as {HOSTED_PROVIDER}"
-        raise typer.BadParameter(message, param_hint="--provider")
-    return ProviderRef(name=name, version=version)
 
 
 def _write(text: str, output: Path | None) -> None:
