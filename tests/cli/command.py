@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -157,6 +158,11 @@ class Lines:
         self._lines.put(None)
 
 
+def _interruptible() -> None:
+    """Have Ctrl-C mean something, even where a shell started the tests in the background: then nobody heeds SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(*words: str, environment: Mapping[str, str], folder: Path = ROOT) -> Iterator[Process]:
     """Run a command as a process of its own, which ends with the context."""
@@ -169,6 +175,7 @@ def started(*words: str, environment: Mapping[str, str], folder: Path = ROOT) ->
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_interruptible,
         )
     )
     try:
