@@ -76,23 +76,34 @@ async def _serve(config: ServerConfig, ready_fd: int | None) -> None:
     server = NameServer(config)
     loop = asyncio.get_running_loop()
     told_to_end = asyncio.Event()
+    told_to_reload = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_end.set)
+    # before the first answer, which may bring the first signal
+    loop.add_signal_handler(signal.SIGHUP, told_to_reload.set)
     await server.start()
     gc.collect()
     gc.freeze()  # zones stay: walking them again and again would only delay replies
     ending: asyncio.Future[Any] = asyncio.create_task(told_to_end.wait())
+    reloading = asyncio.create_task(_reload_when_told(server, told_to_reload))
     try:
-        async with asyncio.TaskGroup() as reloads:
-            loop.add_signal_handler(signal.SIGHUP, lambda: reloads.create_task(_reload(server)))
-            _announce(server, ready_fd)  # whoever reads it may send signals at once
-            await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
-            loop.remove_signal_handler(signal.SIGHUP)
+        _announce(server, ready_fd)
+        await asyncio.wait([ending, server.failed], return_when=asyncio.FIRST_COMPLETED)
     finally:
         ending.cancel()
+        reloading.cancel()
+        await asyncio.wait([reloading])
         await server.stop()
     if server.failed.done():
         server.failed.result()
+
+
+async def _reload_when_told(server: NameServer, told: asyncio.Event) -> None:
+    """Reload once for all the signals that came since the last time: each sees what was on disk when it was sent, or newer."""
+    while True:
+        await told.wait()
+        told.clear()
+        await _reload(server)
 
 
 async def _reload(server: NameServer) -> None:

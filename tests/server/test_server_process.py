@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -64,6 +65,27 @@ def test_sighup_reads_the_files_again_and_a_broken_one_keeps_its_zone(tmp_path: 
         assert f"{file}:4" in server.log.read_text()
         assert asked(server.target, "www.shop.example.") == "192.0.2.2"
         assert server.end() == 0
+
+
+def test_sighup_while_the_server_starts_is_obeyed_once_it_has_started(tmp_path: Path) -> None:
+    file, log = tmp_path / "shop.zone", tmp_path / "server.log"
+    os.mkfifo(file)
+    listen = f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "server", "--listen", listen, "--zonefile", str(file)]
+    with log.open("wb") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as process:
+        try:
+            with file.open("w") as first:  # opens once the server reads: it waits for the text within its start
+                process.send_signal(signal.SIGHUP)
+                file.unlink()
+                file.write_text(zone_text("192.0.2.2", serial=2))
+                first.write(zone_text("192.0.2.1"))
+            host, _, port = listen.rpartition(":")
+            server = ServerProcess(Target(host, int(port)), process, log)
+            wait_for(server, "master files read again")
+            assert asked(server.target, "www.shop.example.") == "192.0.2.2"
+            assert server.end() == 0
+        finally:
+            process.kill()
 
 
 def test_files_that_cannot_be_read_again_are_told_until_they_can(tmp_path: Path) -> None:
