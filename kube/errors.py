@@ -31,6 +31,7 @@ from typing import Any, Final
 import aiohttp
 
 from kube.body import parse
+from kube.http_time import retry_after_s
 
 _TEXT_LIMIT_CHARACTERS: Final = 300
 
@@ -171,12 +172,12 @@ def from_status(status: Mapping[str, Any], status_code: int = 0, retry_after: st
         details = {}
     message = str(status.get("message") or reason or f"the server answered HTTP {code} without an explanation")
     kind = _kind_of(code, reason, details, message)
-    retry_after_s = _seconds(retry_after)
-    if retry_after_s is None:
-        retry_after_s = _seconds(details.get("retryAfterSeconds"))
-    if retry_after_s is None and kind is TooManyRequests:
-        retry_after_s = _DEFAULT_RETRY_AFTER_S
-    return kind(message, code=code, reason=reason, causes=_causes(details), retry_after_s=retry_after_s)
+    wait_s = retry_after_s(retry_after)
+    if wait_s is None:
+        wait_s = retry_after_s(details.get("retryAfterSeconds"))
+    if wait_s is None and kind is TooManyRequests:
+        wait_s = _DEFAULT_RETRY_AFTER_S
+    return kind(message, code=code, reason=reason, causes=_causes(details), retry_after_s=wait_s)
 
 
 def from_transport(error: aiohttp.ClientError | OSError, doing: str) -> Unavailable:
@@ -203,12 +204,3 @@ def _causes(details: Mapping[str, Any]) -> tuple[Cause, ...]:
         for cause in (causes if isinstance(causes, list) else ())
         if isinstance(cause, dict)
     )
-
-
-def _seconds(value: object) -> float | None:
-    """Seconds in a Retry-After header (RFC 9110 section 10.2.3, the delay form) or in `retryAfterSeconds`."""
-    try:
-        seconds = float(str(value))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import cloudflare
@@ -40,6 +39,7 @@ from controllers.providers.cloudflare.zone_fact import (
     parse_zone,
 )
 from controllers.runtime.metrics import provider_call
+from kube.http_time import http_date, retry_after_s
 
 TIMEOUT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 10.0
@@ -169,7 +169,7 @@ class CloudflareClient:
             answer = await self._call(lambda number=number: fetch(number))  # type: ignore[misc] # a default is typed by no lambda
             page = read_page(_body(answer), answer.status_code)
             if number == 1:
-                total, at = page.total_count, _date(answer, at)
+                total, at = page.total_count, http_date(answer.headers.get("date", "")) or at
             found += page.items
             if page.total_count != total or len(found) > total or (not page.items and len(found) < total):
                 raise BadAnswerError("Cloudflare API gave pages that do not fit together")
@@ -192,13 +192,6 @@ def _body(answer: Any) -> bytes:
     return content
 
 
-def _date(answer: Any, default: datetime) -> datetime:
-    try:
-        return parsedate_to_datetime(answer.headers.get("date", ""))
-    except ValueError:
-        return default
-
-
 @contextmanager
 def _translated(authenticating: bool) -> Iterator[None]:
     """Raise what the SDK and its transport raise as errors of ours, without their texts."""
@@ -219,15 +212,9 @@ def _status_error(error: cloudflare.APIStatusError, authenticating: bool) -> Clo
         # Not the API's word: a proxy or a wrong address. Nothing is missing, and no token is wrong, because a stranger says so.
         return BadAnswerError(f"{NOT_JSON}: HTTP {response.status_code}")
     faults = faults_of(envelope) if envelope is not None else []
-    return classify(response.status_code, faults, _retry_after_s(response.headers), authenticating=authenticating)
-
-
-def _retry_after_s(headers: httpx.Headers) -> float:
-    """Return what Retry-After asks for, in either of its forms (RFC 9110 section 10.2.3)."""
-    text = headers.get("retry-after", "")
-    if text.isdecimal():
-        return float(text)
-    try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except ValueError:
-        return 0.0
+    return classify(
+        response.status_code,
+        faults,
+        retry_after_s(response.headers.get("retry-after")) or 0.0,
+        authenticating=authenticating,
+    )

@@ -34,6 +34,7 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 from controllers.api.reason import Reason
+from kube.http_time import retry_after_s
 
 
 class Failure(Exception):
@@ -198,12 +199,12 @@ def _from_answer(response: Any) -> Failure:
     code = str(response.get("Error", {}).get("Code", ""))
     metadata = response.get("ResponseMetadata", {})
     status = int(metadata.get("HTTPStatusCode", 0))
-    retry_after_s = _seconds(metadata.get("HTTPHeaders", {}).get("retry-after"))
+    wait_s = retry_after_s(metadata.get("HTTPHeaders", {}).get("retry-after"))
     if code == "PriorRequestNotComplete":
         message = "Route 53 still works on an earlier request for the hosted zone."
-        return Unavailable(message, retry_after_s=retry_after_s, busy=True)
+        return Unavailable(message, retry_after_s=wait_s, busy=True)
     if code in _THROTTLED or status == 429:
-        return Unavailable("AWS limits how often it is asked; it is asked again.", retry_after_s=retry_after_s)
+        return Unavailable("AWS limits how often it is asked; it is asked again.", retry_after_s=wait_s)
     if code == "InvalidChangeBatch":
         text = str(response["Error"].get("Message", ""))
         return BatchRejected(next((fault for sign, fault in _BATCH_SIGNS if sign in text), Fault.VALUE))
@@ -216,14 +217,5 @@ def _from_answer(response: Any) -> Failure:
     if code in _DENIED or status in {401, 403}:
         return AccessDenied("AWS denies the request to the identity of the ZoneClass.")
     if status >= 500 or not 400 <= status < 500:
-        return Unavailable(SERVICE_FAILED, retry_after_s=retry_after_s, outcome_unknown=True)
+        return Unavailable(SERVICE_FAILED, retry_after_s=wait_s, outcome_unknown=True)
     return Rejected("Route 53 rejects the request as it is written.")
-
-
-def _seconds(text: str | None) -> float | None:
-    """Read a Retry-After header in its delay form (RFC 9110 section 10.2.3)."""
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
