@@ -15,7 +15,7 @@ from controllers.api.endpoint_conversion import (
 )
 from controllers.ledger.binding import Binding
 from controllers.providers.route53.binding import PROVIDER_NAME
-from controllers.providers.route53.load_balancer import canonical_zone_id
+from controllers.providers.route53.load_balancer import load_balancer_of
 from zonemodel.record import RecordType
 
 
@@ -29,13 +29,18 @@ def convert(given: ConversionInput) -> tuple[Fragment, ...] | Unconvertible:
         return address_fragments(given.name, addresses, DEFAULT_TTL_S)
     if len(names) > 1:
         return Unconvertible("SeveralHostnames", f"An alias has one target, found {len(names)} names.")
-    zone_id = canonical_zone_id(names[0])
-    if zone_id is None:
+    balancer = load_balancer_of(names[0])
+    if balancer is None:
         return Unconvertible(
-            "UnknownAliasTarget",
-            f"{names[0]} is not the name of an Elastic Load Balancer in a region that is known here, so there is no alias to it.",
+            "UnknownAliasTarget", f"{names[0]} is not the name of an Elastic Load Balancer, so there is no alias to it."
         )
-    options = _alias(names[0], zone_id)
+    if balancer.zone_id is None:
+        return Unconvertible(
+            "UnknownRegion",
+            f"{names[0]} is an Elastic Load Balancer in the region {balancer.region}, whose hosted zone ID is not known here, "
+            "so there is no alias to it.",
+        )
+    options = _alias(names[0], balancer.zone_id)
     return tuple(Fragment(type=each, name=given.name, options=options) for each in (RecordType.A, RecordType.AAAA))
 
 

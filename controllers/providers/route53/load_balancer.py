@@ -5,23 +5,32 @@ The table is that of the Elastic Load Balancing endpoints page of the AWS Genera
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-_ZONES: Final = {
+ZONES: Final = {
     # region: application and classic load balancers, network load balancers
     "us-east-1": ("Z35SXDOTRQ7X7K", "Z26RNL4JYFTOTI"),
     "us-east-2": ("Z3AADJGX6KTTL2", "ZLMOA37VPKANP"),
     "us-west-1": ("Z368ELLRRE2KJ0", "Z24FKFUX50B4VW"),
     "us-west-2": ("Z1H1FL5HABSF5", "Z18D5FSROUN65G"),
     "ca-central-1": ("ZQSVJUPU6J1EY", "Z2EPGBW3API2WT"),
+    "ca-west-1": ("Z06473681N0SF6OS049SD", "Z02754302KBB00W2LKWZ9"),
+    "mx-central-1": ("Z023552324OKD1BB28BH5", "Z02031231H3ID6HYJ9A7U"),
     "ap-east-1": ("Z3DQVH9N71FHZ0", "Z12Y7K3UBGUAD1"),
+    "ap-east-2": ("Z02789141MW7T1WBU19PO", "Z09176273OC2HWIAUNYW"),
     "ap-south-1": ("ZP97RAFLXTNZK", "ZVDDRBQ08TROA"),
+    "ap-south-2": ("Z0173938T07WNTVAEPZN", "Z0711778386UTO08407HT"),
     "ap-northeast-1": ("Z14GRHDCWA56QT", "Z31USIVHYNEOWT"),
     "ap-northeast-2": ("ZWKZPGTI48KDX", "ZIBE1TIR4HY56"),
     "ap-northeast-3": ("Z5LXEXXYW11ES", "Z1GWIQ4HH19I5X"),
     "ap-southeast-1": ("Z1LMS91P8CMLE5", "ZKVM4W9LS7TM"),
     "ap-southeast-2": ("Z1GM3OXH4ZPM65", "ZCT6FZBF4DROD"),
     "ap-southeast-3": ("Z08888821HLRG5A9ZRTER", "Z01971771FYVNCOVWJU1G"),
+    "ap-southeast-4": ("Z09517862IB2WZLPXG76F", "Z01156963G8MIIL7X90IV"),
+    "ap-southeast-5": ("Z06010284QMVVW7WO5J", "Z026317210H9ACVTRO6FB"),
+    "ap-southeast-6": ("Z023301818UFJ50CIO0MV", "Z01392953RKV2Q3RBP0KU"),
+    "ap-southeast-7": ("Z0390008CMBRTHFGWBCB", "Z054363131YWATEMWRG5L"),
     "eu-central-1": ("Z215JYRZR1TBD5", "Z3F0SRJ5LGBH90"),
     "eu-central-2": ("Z06391101F2ZOEP8P5EB3", "Z02239872DOALSIDCX66S"),
     "eu-west-1": ("Z32O12XQLNTSW2", "Z2IFOLAFXWLO4F"),
@@ -31,6 +40,7 @@ _ZONES: Final = {
     "eu-south-1": ("Z3ULH7SSC9OV64", "Z23146JA1KNAFP"),
     "eu-south-2": ("Z0956581394HF5D5LXGAP", "Z1011216NVTVYADP1SSV"),
     "sa-east-1": ("Z2P70J7HTTTPLU", "ZTK26PT1VY4CU"),
+    "il-central-1": ("Z09170902867EHPV2DABU", "Z0313266YDI6ZRHTGQY4"),
     "me-central-1": ("Z08230872XQRWHG2XF6I", "Z00282643NTTLPANJJG2P"),
     "me-south-1": ("ZS929ML54UICD", "Z3QSRYVP46NYYV"),
     "af-south-1": ("Z268VQBMOI5EKX", "Z203XCE67M25HM"),
@@ -41,28 +51,36 @@ _ZONES: Final = {
 }
 
 
-def canonical_zone_id(hostname: str) -> str | None:
-    """Return the hosted zone ID for an alias to a load balancer's name, None for any other name.
+@dataclass(frozen=True, slots=True)
+class LoadBalancer:
+    """Where a load balancer is, as its name tells; `zone_id` is None in a region whose hosted zones are not known here."""
+
+    region: str
+    zone_id: str | None
+
+
+def load_balancer_of(hostname: str) -> LoadBalancer | None:
+    """Return the load balancer that a name is one of, None for any other name.
 
     Application and classic balancers are called `<name>.<region>.elb.amazonaws.com`, network balancers
     `<name>.elb.<region>.amazonaws.com`; in China both end in `.com.cn`. Whole labels count.
     """
     match hostname.split("."):
         case [*names, region, "elb", "amazonaws", "com"] if names and not _is_chinese(region):
-            return _zone_of(region, 0)
+            return _find(region, 0)
         case [*names, region, "elb", "amazonaws", "com", "cn"] if names and _is_chinese(region):
-            return _zone_of(region, 0)
+            return _find(region, 0)
         case [*names, "elb", region, "amazonaws", "com"] if names and not _is_chinese(region):
-            return _zone_of(region, 1)
+            return _find(region, 1)
         case [*names, "elb", region, "amazonaws", "com", "cn"] if names and _is_chinese(region):
-            return _zone_of(region, 1)
+            return _find(region, 1)
         case _:
             return None
 
 
-def _zone_of(region: str, family: int) -> str | None:
-    found = _ZONES.get(region)
-    return found[family] if found is not None else None
+def _find(region: str, family: int) -> LoadBalancer:
+    found = ZONES.get(region)
+    return LoadBalancer(region, found[family] if found is not None else None)
 
 
 def _is_chinese(region: str) -> bool:

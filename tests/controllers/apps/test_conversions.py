@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
 from controllers.providers.hosted.endpoint import ENDPOINT as HOSTED
 from controllers.providers.route53.endpoint import ENDPOINT as ROUTE53
-from controllers.providers.route53.load_balancer import canonical_zone_id
+from controllers.providers.route53.load_balancer import ZONES, load_balancer_of
 from controllers.providers.route53.payload import Options
 
 ALL = [HOSTED, EXTERNAL, CLOUDFLARE, ROUTE53]
@@ -22,11 +23,15 @@ ALL = [HOSTED, EXTERNAL, CLOUDFLARE, ROUTE53]
 
 def ask(conversion: EndpointConversion, *values: str, name: str = "app") -> list[dict[str, Any]] | str:
     """Return the fragments, or the reason why there are none."""
+    found = conversion.convert(question(*values, name=name))
+    return found.reason if isinstance(found, Unconvertible) else [each.dump() for each in found]
+
+
+def question(*values: str, name: str = "app") -> ConversionInput:
     targets = [{"type": "IPAddress" if value[0].isdigit() else "Hostname", "value": value} for value in values]
     hostname = "example.test" if name == "@" else f"{name}.example.test"
-    question = {"hostname": hostname, "name": name, "zone": {"domainName": "example.test"}, "targets": targets}
-    found = conversion.convert(ConversionInput.model_validate(question))
-    return found.reason if isinstance(found, Unconvertible) else [each.dump() for each in found]
+    given = {"hostname": hostname, "name": name, "zone": {"domainName": "example.test"}, "targets": targets}
+    return ConversionInput.model_validate(given)
 
 
 @pytest.mark.parametrize("conversion", ALL, ids=lambda each: each.provider.name)
@@ -80,6 +85,14 @@ def test_load_balancers_become_aliases_of_both_families(name: str) -> None:
         ("a.elb.eu-west-1.amazonaws.com", "Z2IFOLAFXWLO4F"),
         ("a.cn-north-1.elb.amazonaws.com.cn", "Z1GDH35T77C1KE"),
         ("a.elb.cn-north-1.amazonaws.com.cn", "Z3QFB96KMJ7ED6"),
+        ("a.ap-south-2.elb.amazonaws.com", "Z0173938T07WNTVAEPZN"),
+        ("a.elb.ap-south-2.amazonaws.com", "Z0711778386UTO08407HT"),
+        ("a.ap-southeast-4.elb.amazonaws.com", "Z09517862IB2WZLPXG76F"),
+        ("a.elb.ap-southeast-4.amazonaws.com", "Z01156963G8MIIL7X90IV"),
+        ("a.ca-west-1.elb.amazonaws.com", "Z06473681N0SF6OS049SD"),
+        ("a.elb.ca-west-1.amazonaws.com", "Z02754302KBB00W2LKWZ9"),
+        ("a.il-central-1.elb.amazonaws.com", "Z09170902867EHPV2DABU"),
+        ("a.elb.mx-central-1.amazonaws.com", "Z02031231H3ID6HYJ9A7U"),
         ("eu-west-1.elb.amazonaws.com", None),
         ("a.eu-west-1.elb.amazonaws.com.evil.test", None),
         ("aeu-west-1.elb.amazonaws.com", None),
@@ -90,11 +103,27 @@ def test_load_balancers_become_aliases_of_both_families(name: str) -> None:
     ],
 )
 def test_the_zone_of_a_load_balancer_follows_from_whole_labels(hostname: str, zone_id: str | None) -> None:
-    assert canonical_zone_id(hostname) == zone_id
+    found = load_balancer_of(hostname)
+    assert (found.zone_id if found is not None else None) == zone_id
 
 
 def test_other_names_fail_in_route_53() -> None:
     assert ask(ROUTE53, "lb.test") == "UnknownAliasTarget"
+
+
+@pytest.mark.parametrize("hostname", ["a.mars-1.elb.amazonaws.com", "a.elb.mars-1.amazonaws.com"])
+def test_a_load_balancer_in_an_unknown_region_fails_and_says_which(hostname: str) -> None:
+    found = ROUTE53.convert(question(hostname))
+    assert isinstance(found, Unconvertible)
+    assert found.reason == "UnknownRegion"
+    assert "region mars-1" in found.message
+
+
+def test_no_two_regions_share_a_hosted_zone() -> None:
+    """A slip in the table would be an alias to a load balancer of somebody else."""
+    found = [each for pair in ZONES.values() for each in pair]
+    assert len(found) == len(set(found))
+    assert all(re.fullmatch(r"Z[0-9A-Z]{11,21}", each) for each in found)
 
 
 @given(st.lists(st.ip_addresses().map(str), min_size=1, max_size=10))

@@ -12,7 +12,7 @@ from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.apps.service.source import HOSTNAMES_ANNOTATION, SERVICES
 from kube.config import connect
 from tests.product.conftest import fresh_stage
-from tests.product.product import running
+from tests.product.run import running
 from tests.product.stage import Stage
 
 LIMIT_S = 30.0
