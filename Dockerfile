@@ -42,7 +42,7 @@ ENTRYPOINT ["dns-api"]
 FROM runtime AS server
 COPY --from=server-packages /opt/dns-api /opt/dns-api
 EXPOSE 5353/udp 5353/tcp 8080/tcp
-CMD ["server", "--listen", "0.0.0.0:5353", "--http", "0.0.0.0:8080"]
+CMD ["server", "--listen", ":5353", "--http", ":8080"]
 
 FROM runtime AS manager
 COPY --from=manager-packages /opt/dns-api /opt/dns-api

@@ -15,7 +15,7 @@ import typer
 import uvloop
 
 from cli.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
-from cli.listen import parse_address
+from cli.listen import parse_listener
 from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
 from cli.provider_options import Providers, with_manager_options
@@ -90,7 +90,7 @@ def manager_command(
         webhook=_webhook(webhook_listen, webhook_cert_dir),
         apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
     )
-    metrics = None if metrics_listen is None else MetricsServer(*_listen(metrics_listen, "--metrics-listen"))
+    metrics = None if metrics_listen is None else MetricsServer(*parse_listener(metrics_listen, "--metrics-listen"))
     try:
         client = connect(kubeconfig, field_manager="dns-api")
         relax_collector()
@@ -105,18 +105,12 @@ def _webhook(listen: str | None, cert_dir: Path | None) -> WebhookConfig | None:
             needed = f"admission is served over TLS only: a folder with {CERTIFICATE_FILE} and {KEY_FILE} is needed"
             raise typer.BadParameter(needed, param_hint="--webhook-cert-dir")
         return None
-    host, port = _listen(listen or f":{PORT}", "--webhook-listen")
+    host, port = parse_listener(listen or f":{PORT}", "--webhook-listen")
     try:
         certificate = ServingCertificate(cert_dir / CERTIFICATE_FILE, cert_dir / KEY_FILE)
     except CertificateError as error:
         raise typer.BadParameter(str(error), param_hint="--webhook-cert-dir") from error
     return WebhookConfig(certificate, host, port)
-
-
-def _listen(text: str, option: str) -> tuple[str | None, int]:
-    """Return where to listen; no host stands for all addresses."""
-    host, port = parse_address(f"*{text}" if text.startswith(":") else text, option)
-    return None if host == "*" else host, port
 
 
 async def _run(client: Client, config: ManagerConfig, metrics: AbstractAsyncContextManager[object]) -> None:

@@ -49,7 +49,7 @@ def server_command(
         namespace=zones.namespace,
         zone_files=zones.zone_files,
         cache_dir=zones.cache_dir,
-        http=listen.http_address,
+        http=listen.http_addresses,
         limits=bounds.limits,
         udp_sockets=listen.udp_sockets,
         tls=listen.tls,

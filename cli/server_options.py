@@ -5,15 +5,17 @@ Owns names, help and the checks that need more than one option. Defaults are tho
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from cli.listen import parse_address
+from cli.listen import parse_listener
 from server.chaos import Chaos
 from server.config import Address, Limits, Observation, RateLimit, Tls, ZoneFile
+from server.listen import everywhere
 from server.network import LOOPBACK, Networks
 
 _LIMITS: Final = Limits()
@@ -48,18 +50,27 @@ class ListenOptions:
 
     listen: Annotated[
         list[str] | None,
-        typer.Option(help="Where to listen, over UDP and TCP; may be repeated.", metavar="HOST:PORT"),
+        typer.Option(
+            help="Where to listen, over UDP and TCP, without HOST on all addresses; may be repeated.",
+            metavar="[HOST]:PORT",
+        ),
     ] = None
     tls_listen: Annotated[
         list[str] | None,
-        typer.Option(help="Where to listen for DNS over TLS; may be repeated.", metavar="HOST:PORT"),
+        typer.Option(
+            help="Where to listen for DNS over TLS, without HOST on all addresses; may be repeated.",
+            metavar="[HOST]:PORT",
+        ),
     ] = None
     tls_certificate: Annotated[
         Path | None, typer.Option(help="Certificate chain for TLS, PEM; read again when it is replaced.")
     ] = None
     tls_key: Annotated[Path | None, typer.Option(help="Private key for TLS, PEM, without a passphrase.")] = None
     http: Annotated[
-        str | None, typer.Option(help="Where /healthz, /readyz and /metrics listen.", metavar="HOST:PORT")
+        str | None,
+        typer.Option(
+            help="Where /healthz, /readyz and /metrics listen, without HOST on all addresses.", metavar="[HOST]:PORT"
+        ),
     ] = None
     udp_sockets: Annotated[int, typer.Option(min=1, max=64, help="UDP sockets for each address.")] = 1
     proxy_from: Annotated[
@@ -73,12 +84,12 @@ class ListenOptions:
     @property
     def addresses(self) -> tuple[Address, ...]:
         """The addresses for UDP and TCP."""
-        return tuple(Address(*parse_address(text, "--listen")) for text in self.listen or ["127.0.0.1:5353"])
+        return parse_addresses(self.listen or ["127.0.0.1:5353"], "--listen")
 
     @property
-    def http_address(self) -> Address | None:
-        """The address of health and metrics."""
-        return None if self.http is None else Address(*parse_address(self.http, "--http"))
+    def http_addresses(self) -> tuple[Address, ...]:
+        """The addresses of health and metrics."""
+        return () if self.http is None else parse_addresses([self.http], "--http")
 
     @property
     def tls(self) -> Tls | None:
@@ -87,8 +98,7 @@ class ListenOptions:
         if not any(given):
             return None
         if self.tls_listen and self.tls_certificate and self.tls_key:
-            addresses = tuple(Address(*parse_address(text, "--tls-listen")) for text in self.tls_listen)
-            return Tls(addresses, self.tls_certificate, self.tls_key)
+            return Tls(parse_addresses(self.tls_listen, "--tls-listen"), self.tls_certificate, self.tls_key)
         names = ("--tls-listen", "--tls-certificate", "--tls-key")
         missing = ", ".join(name for name, value in zip(names, given, strict=True) if not value)
         raise typer.BadParameter(
@@ -195,6 +205,16 @@ class ObservationOptions:
     def observation(self) -> Observation:
         """Who is told."""
         return Observation(self.query_log, self.dnstap)
+
+
+def parse_addresses(texts: Iterable[str], option: str) -> tuple[Address, ...]:
+    """Return what the values of an option stand for, all addresses where no one is named; raises typer.BadParameter."""
+    listeners = [parse_listener(text, option) for text in texts]
+    return tuple(
+        address
+        for host, port in listeners
+        for address in (everywhere(port) if host is None else (Address(host, port),))
+    )
 
 
 def parse_networks(texts: list[str] | None, option: str, default: Networks) -> Networks:

@@ -44,6 +44,7 @@ class NameServer:
             config.listen,
             self._answer_plain,
             config.limits.udp_payload_bytes,
+            plane.packing,
         )
         self.listeners = Listeners(config, plane, self.transfers.delegate)
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -100,7 +101,7 @@ class NameServer:
         """
         try:
             self.listeners.bind()
-            if self._config.http is not None:
+            if self._config.http:
                 self._http = HealthServer(self, self._config.http)
             await self.transfers.load()
             await self.zone_files.load()

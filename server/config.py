@@ -98,7 +98,7 @@ class ServerConfig:
     namespace: str | None = None
     zone_files: tuple[ZoneFile, ...] = ()
     cache_dir: Path | None = None
-    http: Address | None = None
+    http: tuple[Address, ...] = ()
     limits: Limits = field(default_factory=Limits)
     udp_sockets: int = 1
     tls: Tls | None = None

@@ -6,13 +6,15 @@ Owns the three answers. Never serves anything that changes the server.
 from __future__ import annotations
 
 import math
+import socket
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 
 from server.config import Address
-from server.listen import open_tcp
+from server.listen import ListenError, open_tcp
 from server.metrics import ServerCollector, exposition
 
 if TYPE_CHECKING:
@@ -25,16 +27,24 @@ _FRESH_S: Final = 180.0
 class HealthServer:
     """The HTTP side of one name server."""
 
-    def __init__(self, server: NameServer, address: Address) -> None:
+    def __init__(self, server: NameServer, addresses: Sequence[Address]) -> None:
+        """Take the addresses; raises ListenError."""
         self._server = server
-        self._socket = open_tcp(address)
+        self._sockets: list[socket.socket] = []
+        try:
+            for address in addresses:
+                self._sockets.append(open_tcp(address))
+        except ListenError:
+            self._close()
+            raise
         self._registry = CollectorRegistry()
         self._registry.register(ServerCollector(server))
         self._runner: web.AppRunner | None = None
 
     @property
     def port(self) -> int:
-        return int(self._socket.getsockname()[1])
+        """The port of the first address."""
+        return int(self._sockets[0].getsockname()[1])
 
     async def start(self) -> None:
         application = web.Application()
@@ -43,13 +53,18 @@ class HealthServer:
         application.router.add_get("/metrics", self._metrics)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
-        await web.SockSite(self._runner, self._socket).start()
+        for each in self._sockets:
+            await web.SockSite(self._runner, each).start()
 
     async def stop(self) -> None:
         if self._runner is None:
-            self._socket.close()
+            self._close()
         else:
             await self._runner.cleanup()
+
+    def _close(self) -> None:
+        for each in self._sockets:
+            each.close()
 
     async def _health(self, _request: web.Request) -> web.Response:
         return web.Response(text="ok\n")

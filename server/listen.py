@@ -26,6 +26,9 @@ _PACKET_INFO: Final = {
 """The option that makes a socket tell which of the machine's addresses a datagram was sent to."""
 
 
+_WILDCARDS: Final = ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::"))
+
+
 class ListenError(Exception):
     """An address that the server cannot listen on; the message names it and what to do."""
 
@@ -82,6 +85,14 @@ def open_tls(address: Address) -> Bound:
     return Bound(Address(address.host, tcp.getsockname()[1]), tcp)
 
 
+def everywhere(port: int) -> tuple[Address, ...]:
+    """Return what stands for all addresses of this machine on a port: one for each version of IP that its kernel knows.
+
+    They are two sockets, not one for both, so that clients keep addresses of the form that limits and lists of networks go by.
+    """
+    return tuple(Address(host, port) for family, host in _WILDCARDS if _is_known(family))
+
+
 def open_tcp(address: Address) -> socket.socket:
     """Bind a TCP socket alone; raises ListenError."""
     return _open(address, socket.SOCK_STREAM)
@@ -131,6 +142,16 @@ def _open(address: Address, kind: socket.SocketKind, *, shared: bool = False) ->
         transport = "TCP" if kind == socket.SOCK_STREAM else "UDP"
         raise ListenError(f"cannot listen on {address} ({transport}): {_advice(error, address, transport)}") from error
     return opened
+
+
+def _is_known(family: socket.AddressFamily) -> bool:
+    try:
+        socket.socket(family, socket.SOCK_DGRAM).close()
+    except OSError as error:
+        if error.errno == errno.EAFNOSUPPORT:
+            return False
+        raise
+    return True
 
 
 def _family(address: Address) -> socket.AddressFamily:

@@ -99,7 +99,7 @@ async def _start_name_server(stack: AsyncExitStack, client: Client, config: UpCo
             name=SERVER_NAME,
             client=client,
             cache_dir=config.data_dir / "snapshots",
-            http=Address(*config.http) if config.http is not None else None,
+            http=(Address(*config.http),) if config.http is not None else (),
         )
     )
     await name_server.start()

@@ -15,6 +15,7 @@ from tests.cli.command import finished, started
 from tests.cli.conftest import Up
 from tests.controllers.core.admission.authority import Authority, ServingPair
 from tests.controllers.core.admission.test_handler import review
+from tests.product.product import free_port
 
 ZONES = "/validate/dns.appthrust.io/v1alpha1/zones"
 
@@ -90,6 +91,20 @@ def _ask(port: int, path: str, body: object, context: ssl.SSLContext) -> str:
     with urllib.request.urlopen(request, context=context, timeout=30) as answer:
         text: str = answer.read().decode()
         return text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_a_port_alone_means_all_addresses_of_both_versions_of_ip(
+    up: Up, home: Path, authority: Authority, cert_dir: Path, host: str
+) -> None:
+    metrics, webhook = free_port(), free_port()
+    words = ["--metrics-listen", f":{metrics}", "--webhook-listen", f":{webhook}", "--webhook-cert-dir", str(cert_dir)]
+    with started("manager", "--kubeconfig", str(up.kubeconfig), *words, environment={"HOME": str(home)}) as process:
+        process.stderr.until("webhook.listening")
+        with urllib.request.urlopen(f"http://{host}:{metrics}/metrics", timeout=30) as answer:
+            assert answer.status == 200
+        with socket.create_connection((host.strip("[]"), webhook), timeout=30) as plain:
+            authority.client_context().wrap_socket(plain, server_hostname="localhost").close()
 
 
 def test_metrics_are_served_on_a_listener_of_their_own(up: Up, home: Path) -> None:

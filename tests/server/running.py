@@ -36,7 +36,7 @@ async def running(config: ServerConfig) -> AsyncIterator[NameServer]:
 async def following(api: HostedApi, **options: Any) -> AsyncIterator[NameServer]:
     """A server of the fake API's zones."""
     async with Client(Access(api.url), field_manager="server") as client:
-        config = ServerConfig((ANY_PORT,), **{"name": "pod-a", "client": client, "http": ANY_PORT, **options})
+        config = ServerConfig((ANY_PORT,), **{"name": "pod-a", "client": client, "http": (ANY_PORT,), **options})
         async with running(config) as server:
             yield server
 

@@ -136,7 +136,7 @@ def test_clients_that_never_stop_asking_do_not_keep_it_from_ending() -> None:
 
 def test_it_answers_on_while_it_says_that_it_is_not_ready() -> None:
     """As balancers need that look at readiness now and then."""
-    with beside(config(http=ANY_PORT, limits=Limits(linger_s=1.0))) as server:
+    with beside(config(http=(ANY_PORT,), limits=Limits(linger_s=1.0))) as server:
         assert ready(server.server.http_port) == 200
         server.loop.call_soon_threadsafe(server.ending.set)
         started_s = time.monotonic()

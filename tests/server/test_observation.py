@@ -41,7 +41,7 @@ def scrape(server: Beside) -> dict[str, float]:
 
 def test_metrics_tell_types_zones_transports_and_durations(tmp_path: Path) -> None:
     tls = Tls((ANY_PORT,), *write_certificate(tmp_path, 1))
-    with beside(config(http=ANY_PORT, tls=tls)) as server:
+    with beside(config(http=(ANY_PORT,), tls=tls)) as server:
         target = server.target
         for _ in range(3):
             target.ask("short.ent.test.", "A")
@@ -79,7 +79,7 @@ def test_an_rcode_is_not_looked_for_within_a_name() -> None:
 
 @pytest.mark.parametrize("tcp", [False, True])
 def test_metrics_tell_rcodes_that_edns_extends(tcp: bool) -> None:
-    with beside(config(http=ANY_PORT)) as server:
+    with beside(config(http=(ANY_PORT,))) as server:
         assert server.target.ask("short.ent.test.", "A", use_edns=1, tcp=tcp).rcode() == dns.rcode.BADVERS
         server.target.ask("ent.ent.test.", "A", use_edns=0, tcp=tcp)
         server.target.ask(".", "A", use_edns=0, tcp=tcp)
@@ -93,7 +93,7 @@ def test_metrics_tell_rcodes_that_edns_extends(tcp: bool) -> None:
 
 
 def test_counts_go_over_to_the_next_version_of_a_zone(tmp_path: Path) -> None:
-    with beside(config(http=ANY_PORT)) as server:
+    with beside(config(http=(ANY_PORT,))) as server:
         server.target.ask("short.ent.test.", "A")
         server.reload()
         server.target.ask("short.ent.test.", "A")
@@ -255,7 +255,7 @@ def test_other_programs_read_what_is_sent(tmp_path: Path) -> None:
 
 
 def test_replies_are_counted_although_nobody_listens(tmp_path: Path) -> None:
-    with beside(config(http=ANY_PORT, observation=Observation(log_one_in=1, dnstap=tmp_path / "nobody"))) as server:
+    with beside(config(http=(ANY_PORT,), observation=Observation(log_one_in=1, dnstap=tmp_path / "nobody"))) as server:
         server.target.ask("short.ent.test.", "A")
         found = scrape(server)
     assert found["dns_api_server_dnstap_left_out_total"] == 1

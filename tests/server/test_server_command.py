@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -19,10 +21,12 @@ import structlog
 from typer.testing import CliRunner
 
 from cli.main import build
+from server.config import Address
+from server.listen import everywhere
 from tests.server.beside import ZONES
 from tests.server.certificate import NAME, client_context, write_certificate
 from tests.server.edns import COOKIE, KEEPALIVE, NSID, ask
-from tests.server.process import ROOT, free_port
+from tests.server.process import ROOT, free_port, serving
 from tests.server.question import Target
 
 START_S = 30.0
@@ -82,6 +86,46 @@ def test_tls(tmp_path: Path) -> None:
         assert reply.answer
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_port_alone_means_all_addresses_of_both_versions_of_ip(tmp_path: Path, host: str) -> None:
+    certificate, key = write_certificate(tmp_path, 1)
+    dns_port, tls_port, http_port = free_port(), free_port(), free_port()
+    options = ["--listen", f":{dns_port}", "--http", f":{http_port}", "--tls-listen", f":{tls_port}"]
+    options += ["--tls-certificate", str(certificate), "--tls-key", str(key)]
+    query = dns.message.make_query("short.ent.test.", "A")
+    with started(tmp_path, *options):
+        assert dns.query.udp(query, host, 5, dns_port).answer
+        assert dns.query.tcp(query, host, 5, dns_port).answer
+        context = client_context(certificate)
+        assert dns.query.tls(query, host, 5, tls_port, ssl_context=context, server_hostname=NAME).answer
+        shown = f"[{host}]" if ":" in host else host
+        with urllib.request.urlopen(f"http://{shown}:{http_port}/readyz") as response:
+            assert response.status == 200
+
+
+def test_the_server_without_the_command_takes_a_port_alone(tmp_path: Path) -> None:
+    port, http = free_port(), free_port()
+    with serving([ZONES / "ent.test.zone"], tmp_path, "--listen", f":{port}", "--http", f":{http}"):
+        query = dns.message.make_query("short.ent.test.", "A")
+        assert dns.query.udp(query, "127.0.0.1", 5, port).answer
+        assert dns.query.tcp(query, "::1", 5, port).answer
+        with urllib.request.urlopen(f"http://[::1]:{http}/healthz") as response:
+            assert response.status == 200
+
+
+def test_a_port_alone_needs_no_version_of_ip_that_the_kernel_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = socket.socket
+
+    def without_ipv6(family: int, kind: int) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return kernel(family, kind)
+
+    assert everywhere(53) == (Address("0.0.0.0", 53), Address("::", 53))
+    monkeypatch.setattr("socket.socket", without_ipv6)
+    assert everywhere(53) == (Address("0.0.0.0", 53),)
+
+
 def test_nobody_is_told_when_nobody_may_be(tmp_path: Path) -> None:
     with started(tmp_path, "--chaos-allow", "192.0.2.1", "--chaos-version", "") as target:
         assert (chaos(target, "version.bind."), chaos(target, "id.server.")) == ("refused", "refused")
@@ -99,6 +143,9 @@ def test_nobody_is_told_when_nobody_may_be(tmp_path: Path) -> None:
         (["--rate-limit", "-1"], "--rate-limit"),
         (["--udp-payload", "100"], "--udp-payload"),
         (["--listen", "localhost"], "--listen"),
+        (["--listen", "::1:53"], "found '::1:53', allowed is HOST:PORT"),
+        (["--listen", "[]:53"], "found '[]:53', allowed is HOST:PORT"),
+        (["--http", ":65536"], "found ':65536', allowed is HOST:PORT"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: list[str], complaint: str, request: pytest.FixtureRequest) -> None:

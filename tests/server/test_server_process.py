@@ -248,7 +248,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_served(tmp_
 async def test_metrics_count_replies_by_transport_and_rcode(tmp_path: Path) -> None:
     file = tmp_path / "shop.zone"
     file.write_text(zone_text("192.0.2.1"))
-    async with running(ServerConfig((ANY_PORT,), zone_files=(ZoneFile(file),), http=ANY_PORT)) as server:
+    async with running(ServerConfig((ANY_PORT,), zone_files=(ZoneFile(file),), http=(ANY_PORT,))) as server:
         await ask(server, "www.shop.example")
         await ask(server, "nobody.example")
         await asyncio.to_thread(Target("127.0.0.1", server.ports[0]).ask, "no.shop.example.", "A", tcp=True)
