@@ -13,7 +13,8 @@ import pytest
 from controllers.api.group import NAMESPACES
 from kube.client import Client
 from kube.config import connect
-from tests.product.product import Product, running
+from tests.product.product import Product
+from tests.product.run import running
 from tests.product.stage import Stage
 from tests.standalone.kubectl.command import Command
 from tests.tools import kubectl as binaries

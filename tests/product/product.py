@@ -10,8 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
@@ -132,14 +131,3 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
-
-
-@contextmanager
-def running(folder: Path, *options: str) -> Iterator[Product]:
-    """Run the product on a data directory below `folder`."""
-    product = Product(folder, options=options)
-    product.start()
-    try:
-        yield product
-    finally:
-        product.stop()

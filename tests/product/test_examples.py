@@ -14,7 +14,8 @@ import yaml
 from controllers.api.group import RECORD_SETS, ZONES
 from kube.config import connect
 from tests.product.claim import Claim, claim
-from tests.product.product import ROOT, Product, running
+from tests.product.product import ROOT, Product
+from tests.product.run import running
 from tests.product.stage import Object, Stage
 from tests.server.question import records
 

@@ -1,18 +1,14 @@
-"""What is there before the product starts, and what no admission judged: written to an API server of the same data directory.
+"""What is there before the product starts, and what no admission judged.
 
 In a cluster that happens when the webhook is not installed yet, or when objects were put back from a backup.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from controllers.api.group import HOSTED_ZONES, NAMESPACES, PROVIDERS, ZONE_UNITS
-from kube.access import Access
 from kube.client import Client
-from standalone.apiserver.server import ApiServer
-from standalone.up.install import install
 from tests.product.claim import CONTROLLER, PROVIDER, ZONE, ZONE_CLASS, manifest, zone, zone_class
 from tests.product.contract.ledger import item, ledger
 from tests.product.contract.other_provider import version
@@ -25,17 +21,15 @@ TWO_STORAGES = {"name": "two.contract.test", "version": "v1"}
 NAMELESS = "of-no-class"
 
 
-async def write(data_dir: Path) -> None:
-    """Have the claims in a data directory that no product has been started on."""
-    async with ApiServer(data_dir) as api, Client(Access(api.url)) as client:
-        await install(client)
-        spec = {"display": {"name": "Two"}, "versions": [version(), version("v2")]}
-        await client.create(PROVIDERS, manifest("Provider", TWO_STORAGES["name"], spec))
-        for namespace, objects in ((NAMESPACE, _claims()), (PAGE_LOST, _zone_with_a_page_lost())):
-            await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-            for each in objects:
-                each["metadata"]["namespace"] = namespace
-                await client.create(MORE_REFS[each["kind"]], each)
+async def write(client: Client) -> None:
+    """Have the claims in an API that no product has been started on."""
+    spec = {"display": {"name": "Two"}, "versions": [version(), version("v2")]}
+    await client.create(PROVIDERS, manifest("Provider", TWO_STORAGES["name"], spec))
+    for namespace, objects in ((NAMESPACE, _claims()), (PAGE_LOST, _zone_with_a_page_lost())):
+        await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        for each in objects:
+            each["metadata"]["namespace"] = namespace
+            await client.create(MORE_REFS[each["kind"]], each)
 
 
 def _claims() -> list[dict[str, Any]]:

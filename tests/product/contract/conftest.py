@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
 
 from tests.product.contract import around_admission
-from tests.product.product import Product, running
+from tests.product.product import Product
+from tests.product.run import running
 
 
 @pytest.fixture(scope="package")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     folder = tmp_path_factory.mktemp("contract")
-    asyncio.run(around_admission.write(folder / "data"))
-    with running(folder) as product:
+    with running(folder, before=around_admission.write) as product:
         yield product
     assert product.complaints() == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import ipaddress
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,13 @@ from cryptography.x509.oid import NameOID
 
 HASH = hashes.SHA256()
 VALIDITY = datetime.timedelta(days=1)
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
 
 
 @dataclass
@@ -46,12 +54,12 @@ class Authority:
         """The certificate that clients trust."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
-    def write(self, pair: ServingPair, serial: int, host: str = "localhost") -> None:
-        """Write a new certificate for a host with this serial number, and its key."""
+    def write(self, pair: ServingPair, serial: int, host: str = "localhost", *others: str) -> None:
+        """Write a new certificate with this serial number for a host, for other names and addresses of it, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         builder = self._builder(subject, key.public_key()).serial_number(serial)
-        names = x509.SubjectAlternativeName([x509.DNSName(host)])
+        names = x509.SubjectAlternativeName([_general_name(each) for each in (host, *others)])
         certificate = builder.add_extension(names, critical=False).sign(self._key, HASH)
         pair.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         pair.key.write_bytes(

@@ -28,7 +28,7 @@ from tests.controllers.providers.cloudflare.world import (
     zone,
     zone_class,
 )
-from tests.product.product import running
+from tests.product.run import running
 from tests.standalone.kubectl.command import Command
 from tests.tools import kubectl as binaries
 

@@ -34,7 +34,8 @@ from tests.controllers.providers.route53.world import (
     zone,
     zone_class,
 )
-from tests.product.product import Product, running
+from tests.product.product import Product
+from tests.product.run import running
 from tests.standalone.kubectl.command import Command
 from tests.tools import kubectl as binaries
 

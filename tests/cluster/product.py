@@ -1,0 +1,135 @@
+"""The product on a real control plane, with the face of `dns-api up` that tests know: the chart, one manager, one name server.
+
+Manager and name server are processes with the arguments of the chart, each under its own ServiceAccount; the API server calls the
+manager's webhooks and conversions over TLS. To kill the product is to kill all of it, the control plane too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from kube.client import Client
+from kube.config import connect
+from standalone.up.config import SERVER_NAME
+from standalone.up.install import announce_server
+from tests.cluster.audit import fresh_log
+from tests.cluster.control_plane import ControlPlane, free_ports
+from tests.cluster.installation import NAMESPACE, Installation, host_address
+from tests.cluster.program import Program
+from tests.product.patience import until
+from tests.product.product import Product
+
+ENTRY: Final = (sys.executable, "-m", "cli.main")
+MANAGER: Final = "manager-0"
+ONLY_UP: Final = frozenset({"--route53", "--cloudflare", "--external"})
+"""Options of `up` that the chart's values are for: everything is on."""
+
+Before = Callable[[Client], Awaitable[None]]
+
+
+class ClusterProduct(Product):
+    """`options` are those of `up`, of which the manager gets what it knows; `before` writes what no admission has judged."""
+
+    def __init__(
+        self, folder: Path, programs: Path, *, options: Sequence[str] = (), before: Before | None = None
+    ) -> None:
+        super().__init__(folder, options=options)
+        self.data_dir.mkdir()
+        self.plane = ControlPlane(programs, self.data_dir, fresh_log())
+        self.log = folder / "manager.log"
+        self.api_port = self.plane.port
+        self._before = before
+        self._programs: list[Program] = []
+
+    @property
+    def api_url(self) -> str:
+        return self.plane.url
+
+    @property
+    def pid(self) -> int:
+        """The manager's."""
+        return self._programs[0].pid
+
+    def start(self) -> None:
+        """Start everything and wait until it works; what is installed already stays as it is."""
+        self.plane.start()
+        if not self._programs:
+            self._install()
+        for each in self._programs:
+            each.start()
+        until(self._works, "a manager and a name server that work")
+
+    def complaints(self) -> str:
+        return "".join(each.complaints() for each in self._programs)
+
+    def _install(self) -> None:
+        installation = Installation(self.plane)
+        installation.install()
+        asyncio.run(self._announce())
+        installation.admit()
+        webhook_port, http_port = free_ports(2)
+        self._http_port = http_port
+        installation.announce_webhooks(webhook_port)
+        words = [each for each in self._options if each not in ONLY_UP]
+        managers = installation.manager_words(MANAGER, webhook_port)
+        servers = installation.server_words(SERVER_NAME, self.dns.port, http_port, self.data_dir / "snapshots")
+        environment = {"POD_NAME": MANAGER, "POD_NAMESPACE": NAMESPACE}
+        folder = self.log.parent
+        self._programs = [
+            Program([*ENTRY, *managers, *words], self.log, environment),
+            Program([*ENTRY, *servers], folder / "server.log"),
+        ]
+
+    async def _announce(self) -> None:
+        async with connect(self.kubeconfig, field_manager="test") as client:
+            await announce_server(client, host_address(), self.dns.port)
+            if self._before is not None:
+                await self._before(client)
+
+    def _works(self) -> bool:
+        for each in self._programs:
+            each.assert_running()
+        return self._leads() and self._serves()
+
+    def _leads(self) -> bool:
+        try:
+            lease = self.plane.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/dns-api-manager")
+        except urllib.error.HTTPError as error:
+            with error:
+                return False
+        return bool(lease["spec"].get("holderIdentity") == MANAGER) and self._answers_webhooks()
+
+    def _answers_webhooks(self) -> bool:
+        """Ask the API server whether it gets through, by its own check of the aggregated APIs."""
+        services = self.plane.request("GET", "/apis/apiregistration.k8s.io/v1/apiservices")["items"]
+        ours = [each for each in services if each["spec"].get("service")]
+        return all(
+            any(
+                (condition["type"], condition["status"]) == ("Available", "True")
+                for condition in each.get("status", {}).get("conditions", ())
+            )
+            for each in ours
+        )
+
+    def _serves(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._http_port}/readyz", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    def _end(self, how: str) -> None:
+        signum = signal.SIGKILL if how == "kill" else signal.SIGTERM
+        for each in reversed(self._programs):
+            each.end(signum)
+        if how == "kill":
+            self.plane.kill()
+        else:
+            self.plane.stop()
