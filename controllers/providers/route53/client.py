@@ -77,7 +77,9 @@ class Account:
         """Return all hosted zones of that very name, public and private ones."""
         found: list[HostedZone] = []
         cursor: dict[str, str] = {"DNSName": f"{domain}."}
+        progress = _Progress("hosted zones")
         while True:
+            progress.note(cursor)
             answer = await self._ask("list_hosted_zones_by_name", MaxItems=NAMES_LIMIT, **cursor)
             zones = [_read_zone(each) for each in answer["HostedZones"]]
             found += [zone for zone in zones if zone.name == domain]
@@ -85,9 +87,7 @@ class Account:
             following = answer.get("NextDNSName")
             if following is None or read_name(following) != domain:
                 return found
-            before, cursor = cursor, {"DNSName": following, "HostedZoneId": answer["NextHostedZoneId"]}
-            if cursor == before:
-                raise Unavailable("Route 53 does not get on with its list of hosted zones; it is asked again.")
+            cursor = {"DNSName": following, "HostedZoneId": answer["NextHostedZoneId"]}
 
     @_readable
     async def zone(self, zone_id: str) -> HostedZone:
@@ -124,7 +124,9 @@ class Account:
         """Return every record set of a hosted zone."""
         found: dict[RecordKey, tuple[Record, ...]] = {}
         cursor: dict[str, str] = {}
+        progress = _Progress("record sets")
         while True:
+            progress.note(cursor)
             answer = await self._ask(
                 "list_resource_record_sets",
                 HostedZoneId=zone_id,
@@ -136,10 +138,7 @@ class Account:
                 found[record.key] = (*found.get(record.key, ()), record)
             if not answer["IsTruncated"]:
                 return found
-            following = dict(_next_page(answer))
-            if following == cursor:
-                raise Unavailable("Route 53 does not get on with its list of record sets; it is asked again.")
-            cursor = following
+            cursor = dict(_next_page(answer))
 
     @_readable
     async def record(self, zone_id: str, key: RecordKey) -> tuple[Record, ...]:
@@ -196,6 +195,21 @@ class Account:
         except AccessDenied:
             self._sessions.forget(self._chain.identity)  # its credential may have been replaced
             raise
+
+
+class _Progress:
+    """Ends a listing whose pages lead back to one that was read."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._read: set[tuple[tuple[str, str], ...]] = set()
+
+    def note(self, cursor: Mapping[str, str]) -> None:
+        """Note that the page at `cursor` is read now. Raises Unavailable if it was before."""
+        place = tuple(cursor.items())
+        if place in self._read:
+            raise Unavailable(f"Route 53 does not get on with its list of {self._what}; it is asked again.")
+        self._read.add(place)
 
 
 def _read_zone(answer: HostedZoneTypeDef, name_servers: Iterable[str] = ()) -> HostedZone:
