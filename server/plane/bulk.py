@@ -106,6 +106,13 @@ def _with_counts(plain: _Plain, children: Mapping[WireName, int]) -> Layered[Wir
     return later.finish()
 
 
+def bulk_of(index: ZoneIndex) -> Bulk | None:
+    """Return the plain names that a zone rests on, None for a zone that rests on none."""
+    if isinstance(index.sets, Layered) and isinstance(index.sets.base, _PlainSets):
+        return index.sets.base.bulk
+    return None
+
+
 def _empty(base: Mapping[bytes, Value]) -> Layered[bytes, Value]:
     return Layered.over(base, {})
 
@@ -114,7 +121,7 @@ class _PlainNames(Mapping[WireName, Value]):
     """A map over the plain names."""
 
     def __init__(self, bulk: Bulk) -> None:
-        self._bulk = bulk
+        self.bulk = self._bulk = bulk
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, bytes) and self._bulk.has(name)

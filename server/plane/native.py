@@ -12,6 +12,7 @@ from server.matcher import Matcher
 from server.plane.catalog import NativeCatalog
 from server.plane.limiter import NativeRateLimiter
 from server.plane.matcher import NativeMatcher
+from server.plane.packing import NativePacking
 from server.plane.python import PythonPlane
 from server.plane.udp import NativeUdpListener
 from server.policy import AnswerPolicy
@@ -26,6 +27,7 @@ class NativePlane(PythonPlane):
     def __init__(self, config: ServerConfig) -> None:
         self._native_catalog = NativeCatalog(config.limits.udp_payload_bytes, len(config.listen) * config.udp_sockets)
         self.catalog = self._native_catalog
+        self.packing = NativePacking()
         self._places = 0
 
     def keep_up(self) -> None:

@@ -13,14 +13,16 @@ from server.matcher import Matcher
 from server.policy import AnswerPolicy
 from server.rate_limit import RateLimiter
 from server.service import Service
+from server.transfer.message import Packing
 from server.udp import UdpListener, udp_listener
 
 
 class PythonPlane:
-    """The parts of one server; `catalog` is made with it."""
+    """The parts of one server; `catalog` and `packing` are made with it."""
 
     def __init__(self) -> None:
         self.catalog = Catalog()
+        self.packing = Packing()
 
     def keep_up(self) -> None:
         """Do what has to be done now and then."""

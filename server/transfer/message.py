@@ -7,11 +7,13 @@ Owns packing and compression. Names are compressed only where the very same octe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from struct import Struct
 from typing import Final
 
-from server.transfer.record import Record
+from server.transfer.record import Record, soa_record, zone_records
 from server.zone.encode import NAMES_AFTER
+from server.zone.index import ZoneIndex
 
 HEADER_BYTES: Final = 12
 TARGET_BYTES: Final = 16 * 1024
@@ -113,3 +115,16 @@ def pack(records: Iterable[Record], head: bytes, question: bytes, opt: bytes = b
             packer = Packer()
         packer.add(record)
     yield packer.message(head, opt)
+
+
+class Packing:
+    """How the messages of transfers are made; head, question and OPT record are those of `pack`."""
+
+    def records(self, records: Iterable[Record], head: bytes, question: bytes, opt: bytes) -> Iterator[bytes]:
+        """Yield the messages that carry the records."""
+        return pack(records, head, question, opt)
+
+    def zone(self, index: ZoneIndex, head: bytes, question: bytes, opt: bytes) -> Iterator[bytes]:
+        """Yield the messages that carry a whole zone (RFC 5936 section 2.2), its SOA first and last."""
+        soa = soa_record(index)
+        return pack(chain((soa,), zone_records(index), (soa,)), head, question, opt)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 import structlog
@@ -25,10 +24,10 @@ from server.transfer.counters import TransferCounters
 from server.transfer.difference import Difference, condense
 from server.transfer.histories import Histories
 from server.transfer.journal import Entry
-from server.transfer.message import pack
+from server.transfer.message import Packing, pack
 from server.transfer.message_reader import read_message
 from server.transfer.permission import Permissions
-from server.transfer.record import Record, soa_record, zone_records
+from server.transfer.record import Record, soa_record
 from server.transfer.refusal import refusal
 from server.transfer.serial import is_newer, read_soa, serial_of
 from server.transfer.signature import Signed
@@ -45,6 +44,9 @@ _SETTLE_S: Final = 5.0
 """How long a request waits for the newest step of the history before it gets the whole zone."""
 
 _SILENCE_S: Final = 1.0
+
+_TURN_BYTES: Final = 64 * 1024
+"""What is sent before queries get their turn."""
 
 _INLINE_BYTES: Final = 64 * 1024
 """Differences that are put together on the event loop; more of them go to a thread."""
@@ -88,12 +90,14 @@ class Outgoing:
         permissions: Permissions,
         slots: Slots,
         counters: TransferCounters,
+        packing: Packing,
     ) -> None:
         self._catalog = catalog
         self._histories = histories
         self._permissions = permissions
         self._slots = slots
         self._counters = counters
+        self._packing = packing
         self._silent_until_s = 0.0
 
     def answer(self, request: Request, limit_bytes: int) -> bytes | Streamed:
@@ -166,12 +170,17 @@ class Outgoing:
         entries = None if serial is None else self._histories.since(zone.index, serial)
         records = None if entries is None else await _differences(zone.index, entries)
         kind = "AXFR" if records is None else "IXFR"
-        started_s, sent = time.monotonic(), 0
-        whole = _axfr_records(zone.index) if records is None else iter(records)
-        for message in pack(whole, request.head, request.question_octets, request.opt):
+        started_s, sent, turn = time.monotonic(), 0, _TURN_BYTES
+        around = (request.head, request.question_octets, request.opt)
+        messages = (
+            self._packing.zone(zone.index, *around) if records is None else self._packing.records(records, *around)
+        )
+        for message in messages:
             yield message
             sent += len(message)
-            await asyncio.sleep(0)  # queries come first
+            if sent >= turn:
+                turn = sent + _TURN_BYTES
+                await asyncio.sleep(0)  # queries come first
         self._counters.sent[kind] += 1
         log.info(
             "zone is transferred",
@@ -198,11 +207,6 @@ def _client_serial(packet: bytes, apex: WireName) -> int | None:
         return read_soa(soa.rdata).serial if (soa.owner, soa.rdtype) == (apex, rdtype.SOA) else None
     except ValueError:
         return None
-
-
-def _axfr_records(index: ZoneIndex) -> Iterator[Record]:
-    soa = soa_record(index)
-    return chain((soa,), zone_records(index), (soa,))
 
 
 async def _differences(index: ZoneIndex, entries: Sequence[Entry]) -> list[Record] | None:

@@ -21,6 +21,7 @@ from server.transfer.delegate import PlainAnswer, TransferDelegate
 from server.transfer.exchange import Sources
 from server.transfer.histories import Histories
 from server.transfer.key_store import KeyStore
+from server.transfer.message import Packing
 from server.transfer.notifier import Notifier
 from server.transfer.outgoing import Outgoing
 from server.transfer.permission import Permissions
@@ -38,7 +39,8 @@ log = structlog.get_logger(__name__)
 class Transfers:
     """The transfers of one server; `delegate` is what its answer policy needs.
 
-    `listen` are the addresses that others know the server by, `plain` answers what was signed as if it was not.
+    `listen` are the addresses that others know the server by, `plain` answers what was signed as if it was not,
+    `packing` makes the messages of what goes out.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Transfers:
         listen: Collection[Address],
         plain: PlainAnswer,
         payload_bytes: int,
+        packing: Packing,
     ) -> None:
         self.counters = TransferCounters()
         self._archive = None if cache_dir is None else Archive(cache_dir / _FOLDER)
@@ -69,7 +72,7 @@ class Transfers:
             self._notifier.announce,
         )
         slots = Slots(config.outgoing, config.outgoing_per_client)
-        outgoing = Outgoing(catalog, self._histories, permissions, slots, self.counters)
+        outgoing = Outgoing(catalog, self._histories, permissions, slots, self.counters, packing)
         self.delegate = TransferDelegate(self._keys, outgoing, self._secondaries.take_notice, plain, payload_bytes)
         if config.secondaries and self._archive is None:
             log.warning(

@@ -137,6 +137,16 @@ class Layered(Persistent[Key, Value]):
     def edit(self) -> LayeredEdit[Key, Value]:
         return LayeredEdit(self)
 
+    def later(self) -> Iterator[tuple[Key, Value]]:
+        """Yield the entries that do not come from the base."""
+        for page in self.pages:
+            yield from ((key, value) for key, value in page.items() if value is not _GONE)
+
+    def touched(self) -> Iterator[Key]:
+        """Yield the keys for which the base no longer holds."""
+        for page in self.pages:
+            yield from page
+
     def __getitem__(self, key: Key) -> Value:
         found = self.get(key, _ABSENT)
         if found is _ABSENT:

@@ -16,6 +16,7 @@ use crate::master::{ReadData, Reader, Record, CNAME, MX, NS, PTR, SOA, SRV};
 use crate::name::Name;
 use crate::nodes::{segment, Nodes};
 use crate::packed::{begin_entry, end_entry, put_plain, u32_at, Answer, Entry};
+use crate::transfer;
 
 const CHUNK: usize = 1 << 20;
 const PARTS: usize = 64;
@@ -382,17 +383,38 @@ fn body(items: &[Item<'_>]) -> Vec<u8> {
     octets
 }
 
+impl Bulk {
+    /// Gives the records of the plain names of one segment, and returns the next segment, if there is one.
+    pub fn for_each_record(&self, segment: usize, sink: &mut dyn FnMut(&transfer::Record<'_>)) -> Option<usize> {
+        for entry in self.nodes.segment(segment)? {
+            for (rdtype, answer) in entry.answers() {
+                for_each_rdata(answer.body, |ttl_s, rdata| {
+                    sink(&transfer::Record { owner: entry.name, rdtype, ttl_s, rdata });
+                });
+            }
+        }
+        Some(segment + 1)
+    }
+}
+
+/// Reads the TTL and data of the records in the body of a plain answer.
+fn for_each_rdata<'a>(mut body: &'a [u8], mut sink: impl FnMut(u32, &'a [u8])) {
+    while let Some((head, behind)) = body.split_first_chunk::<BESIDE_DATA>() {
+        let (rdata, behind) = behind.split_at(usize::from(u16::from_be_bytes([head[10], head[11]])));
+        sink(u32::from_be_bytes([head[6], head[7], head[8], head[9]]), rdata);
+        body = behind;
+    }
+}
+
 /// Reads the sets of a plain name back from its answers: type, TTL and data.
 pub fn sets_of(entry: &Entry<'_>) -> Vec<(u16, u32, Vec<Vec<u8>>)> {
     let set = |(rdtype, answer): (u16, Answer<'_>)| {
-        let (mut rest, mut ttl_s, mut rdatas) = (answer.body, 0, Vec::new());
-        while let Some((head, behind)) = rest.split_first_chunk::<BESIDE_DATA>() {
-            ttl_s = u32::from_be_bytes([head[6], head[7], head[8], head[9]]);
-            let (rdata, behind) = behind.split_at(usize::from(u16::from_be_bytes([head[10], head[11]])));
+        let (mut set_ttl_s, mut rdatas) = (0, Vec::new());
+        for_each_rdata(answer.body, |ttl_s, rdata| {
+            set_ttl_s = ttl_s;
             rdatas.push(rdata.to_vec());
-            rest = behind;
-        }
-        (rdtype, ttl_s, rdatas)
+        });
+        (rdtype, set_ttl_s, rdatas)
     };
     entry.answers().into_iter().map(set).collect()
 }

@@ -14,9 +14,11 @@ mod matcher;
 mod name;
 mod nodes;
 mod packed;
+mod packing;
 mod shared;
 mod source;
 mod table;
+mod transfer;
 mod worker;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -340,6 +342,8 @@ fn sum(tallies: &Tallies) -> Vec<u64> {
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::packing::Packer;
     #[pymodule_export]
     use super::source::{Bulk, BulkDraft};
     #[pymodule_export]
