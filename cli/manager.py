@@ -15,6 +15,7 @@ import typer
 import uvloop
 
 from cli.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
+from cli.boolean_flag import BooleanFlagCommand
 from cli.listen import parse_listener
 from cli.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.process import relax_collector
@@ -57,14 +58,14 @@ MetricsListen = Annotated[
     typer.Option(
         envvar="METRICS_LISTEN",
         metavar="[HOST]:PORT",
-        help="Where /metrics is served over plain HTTP; without it nothing is.",
+        help="Where /metrics, /healthz and /readyz are served over plain HTTP; without it nothing is.",
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("manager")(with_manager_options(manager_command))
+    app.command("manager", cls=BooleanFlagCommand)(with_manager_options(manager_command))
 
 
 def manager_command(
@@ -90,11 +91,11 @@ def manager_command(
         webhook=_webhook(webhook_listen, webhook_cert_dir),
         apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
     )
-    metrics = None if metrics_listen is None else MetricsServer(*parse_listener(metrics_listen, "--metrics-listen"))
+    metrics = None if metrics_listen is None else parse_listener(metrics_listen, "--metrics-listen")
     try:
         client = connect(kubeconfig, field_manager="dns-api")
         relax_collector()
-        uvloop.run(_run(client, config, metrics or contextlib.nullcontext()))
+        uvloop.run(_run(client, config, metrics))
     except (KubeError, MetricsListenError, ExceptionGroup) as error:
         _end(error)
 
@@ -113,14 +114,22 @@ def _webhook(listen: str | None, cert_dir: Path | None) -> WebhookConfig | None:
     return WebhookConfig(certificate, host, port)
 
 
-async def _run(client: Client, config: ManagerConfig, metrics: AbstractAsyncContextManager[object]) -> None:
-    async with client, metrics:
-        work = asyncio.create_task(Manager(client, config).run())
+async def _run(client: Client, config: ManagerConfig, metrics: tuple[str | None, int] | None) -> None:
+    manager = Manager(client, config)
+    async with client, _metrics(metrics, manager):
+        work = asyncio.create_task(manager.run())
         loop = asyncio.get_running_loop()
         for signum in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(signum, work.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await work
+
+
+def _metrics(listen: tuple[str | None, int] | None, manager: Manager) -> AbstractAsyncContextManager[object]:
+    if listen is None:
+        return contextlib.nullcontext()
+    host, port = listen
+    return MetricsServer(host, port, is_ready=manager.synced.is_set)
 
 
 def _end(error: KubeError | MetricsListenError | ExceptionGroup[Exception]) -> None:

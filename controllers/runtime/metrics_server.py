@@ -1,10 +1,11 @@
-"""`/metrics` over plain HTTP, on a listener of its own.
+"""`/metrics` over plain HTTP, on a listener of its own, and beside it whether the process is well: `/healthz` and `/readyz`.
 
-Owns the socket and that one path. Never answers anything else, so that whoever may read numbers reaches nothing more.
+Owns the socket and these paths. Never answers anything else, so that whoever may read numbers reaches nothing more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
 import structlog
@@ -21,12 +22,18 @@ class MetricsListenError(OSError):
 
 
 class MetricsServer:
-    """An async context manager that listens while it is entered; a `host` of None means all addresses, port 0 any free one."""
+    """An async context manager that listens while it is entered; a `host` of None means all addresses, port 0 any free one.
 
-    def __init__(self, host: str | None, port: int) -> None:
+    `/healthz` is answered as long as anything is, `/readyz` with 503 until `is_ready` says yes.
+    """
+
+    def __init__(self, host: str | None, port: int, is_ready: Callable[[], bool]) -> None:
         self._address = (host, port)
+        self._is_ready = is_ready
         application = web.Application()
         application.router.add_get("/metrics", _show)
+        application.router.add_get("/healthz", _health)
+        application.router.add_get("/readyz", self._readiness)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_S)
 
     @property
@@ -52,6 +59,15 @@ class MetricsServer:
     ) -> None:
         """Stop listening."""
         await self._runner.cleanup()
+
+    async def _readiness(self, request: web.Request) -> web.Response:
+        if self._is_ready():
+            return web.Response(text="ok\n")
+        return web.Response(text="caches are not complete yet\n", status=503)
+
+
+async def _health(request: web.Request) -> web.Response:
+    return web.Response(text="ok\n")
 
 
 async def _show(request: web.Request) -> web.Response:

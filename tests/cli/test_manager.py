@@ -112,6 +112,8 @@ def test_metrics_are_served_on_a_listener_of_their_own(up: Up, home: Path) -> No
     with started("manager", "--kubeconfig", str(up.kubeconfig), environment=environment) as process:
         port = json.loads(process.stderr.until("metrics are served"))["port"]
         process.stderr.until("caches are complete")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=30) as answer:
+            assert answer.read() == b"ok\n", "a manager that serves no admission has its probes here"
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
             text = answer.read().decode()
         process.send_signal(15)

@@ -39,12 +39,25 @@ def test_a_state_is_counted_when_it_begins_and_shown_while_it_lasts() -> None:
     assert shown() == (before + 2, 0)
 
 
+async def test_health_is_told_beside_them_and_readiness_once_it_is_so() -> None:
+    ready = False
+    async with MetricsServer("127.0.0.1", 0, lambda: ready) as server, aiohttp.ClientSession() as session:
+
+        async def status(path: str) -> int:
+            async with session.get(f"http://127.0.0.1:{server.port}{path}") as reply:
+                return reply.status
+
+        assert (await status("/healthz"), await status("/readyz")) == (200, 503)
+        ready = True
+        assert (await status("/healthz"), await status("/readyz")) == (200, 200)
+
+
 async def test_series_are_served_and_nothing_else() -> None:
-    async with MetricsServer("127.0.0.1", 0) as server, aiohttp.ClientSession() as session:
+    async with MetricsServer("127.0.0.1", 0, lambda: True) as server, aiohttp.ClientSession() as session:
         async with session.get(f"http://127.0.0.1:{server.port}/metrics") as reply:
             text = await reply.text()
         async with session.get(f"http://127.0.0.1:{server.port}/") as other:
             assert other.status == 404
         with pytest.raises(MetricsListenError, match=f"metrics: cannot listen on 127.0.0.1, port {server.port}: "):
-            await MetricsServer("127.0.0.1", server.port).__aenter__()
+            await MetricsServer("127.0.0.1", server.port, lambda: True).__aenter__()
     assert "# TYPE dns_api_reconcile_time_seconds histogram" in text
