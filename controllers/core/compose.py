@@ -27,7 +27,7 @@ from controllers.core.placement import place
 from controllers.core.providercontract.conversion.outcome import Converted
 from controllers.core.record_rule import judge_zone_ref, verdict_under
 from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
-from controllers.core.zone_rule import judge_surroundings
+from controllers.core.zone_rule import judge_ledger, judge_surroundings
 from kube.object import ObjectKey
 
 
@@ -84,7 +84,7 @@ def _compose_records(inputs: ZoneInputs, memory: ZoneMemory | None) -> Compositi
     if zone is None:
         return _kept(inputs, ledger, claims, None, {key: _without_zone(claim, inputs) for key, claim in claims.items()})
     if zone.meta.deleting:
-        return _under_deletion(inputs, ledger, claims)
+        return _under_deletion(zone, inputs, ledger, claims)
     if any(unit.meta.deleting for unit in inputs.units):
         leaving = waiting(Reason.RECONCILING, f"Waiting until the former ZoneUnit {inputs.key} is gone.")
         return _kept(inputs, ledger, claims, leaving, dict.fromkeys(claims, leaving))
@@ -125,15 +125,19 @@ def _without_zone(claim: RecordSet, inputs: ZoneInputs) -> Verdict:
     return waiting(Reason.ZONE_NOT_RESOLVED, f"Zone {inputs.key} does not exist yet.") if verdict.accepted else verdict
 
 
-def _under_deletion(inputs: ZoneInputs, ledger: Ledger, claims: Claims) -> Composition:
+def _under_deletion(zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Claims) -> Composition:
     """Wait for the claims that own records; then clean up.
 
     A claim that owns nothing holds nobody up, and items whose claims were lost go the way that the provider's deletion policy says.
+    A ledger that was never this Zone's, since it is of another domain, provider or class, does not go with it.
     """
+    late = refused(Reason.ZONE_NOT_ACCEPTED, f"Zone {inputs.key} is being deleted.")
+    if not judge_ledger(zone, inputs).accepted:
+        return replace(_kept(inputs, ledger, claims, None, dict.fromkeys(claims, late)), hold_zone=False)
     if ledger.items.keys() & claims.keys():
-        late = refused(Reason.ZONE_NOT_ACCEPTED, f"Zone {inputs.key} is being deleted.")
         return _kept(inputs, ledger, claims, None, {key: ACCEPTED if key in ledger.items else late for key in claims})
-    return Composition(ledger, None, {}, delete_units=True, hold_zone=bool(inputs.units))
+    told = {key: late for key, claim in claims.items() if inputs.units and not claim.meta.deleting}
+    return Composition(ledger, None, told, delete_units=True, hold_zone=bool(inputs.units))
 
 
 def _kept(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
-from controllers.api.reason import Reason
+from controllers.api.reason import ZONE_REASONS, Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass
@@ -23,6 +23,7 @@ from controllers.core.providercontract.field import Field, judge_reference
 from controllers.core.providercontract.resolution import Unresolved
 
 Rule = Callable[[Zone, ZoneInputs], Verdict]
+_UNKNOWN_REASONS: Final = ZONE_REASONS[ConditionType.ACCEPTED, ConditionStatus.UNKNOWN]
 
 
 def judge_surroundings(zone: Zone, inputs: ZoneInputs) -> Verdict:
@@ -104,14 +105,14 @@ def _class_is_accepted(zone: Zone, inputs: ZoneInputs) -> Verdict:
             Reason.ZONE_CLASS_NOT_ACCEPTED, f"ZoneClass {zone_class.key} is not accepted: {condition.reason}."
         )
     if condition.status is ConditionStatus.UNKNOWN:
-        return waiting(
-            Reason.ZONE_CLASS_NOT_RESOLVED, f"ZoneClass {zone_class.key} is not decided yet: {condition.reason}."
-        )
+        # What the class waits for, the Zone waits for, too: an identity, say, that a person has to make.
+        reason = next((each for each in _UNKNOWN_REASONS if each == condition.reason), Reason.ZONE_CLASS_NOT_RESOLVED)
+        return waiting(reason, f"ZoneClass {zone_class.key} is not decided yet: {condition.reason}.")
     return ACCEPTED
 
 
-def _ledger_is_of_this_zone(zone: Zone, inputs: ZoneInputs) -> Verdict:
-    """What another domain, provider or class has made is cleaned up by whoever made it, never taken over."""
+def judge_ledger(zone: Zone, inputs: ZoneInputs) -> Verdict:
+    """Object to a ledger of another domain, provider or class: what they have made is never taken over, nor cleaned up in passing."""
     for unit in inputs.units:
         there, zone_class = unit.spec.zone, class_key_of(zone)
         for what, theirs, ours in (
@@ -158,6 +159,6 @@ RULES: Final[tuple[Rule, ...]] = (
     _class_allows_the_namespace,
     _class_has_the_identity,
     _class_is_accepted,
-    _ledger_is_of_this_zone,
+    judge_ledger,
     _ledger_is_whole,
 )

@@ -71,7 +71,9 @@ def test_composing_again_changes_nothing() -> None:
         ({"zone_class": None}, UNKNOWN, Reason.ZONE_CLASS_NOT_RESOLVED),
         ({"zone_class": zone_class(None)}, UNKNOWN, Reason.ZONE_CLASS_NOT_RESOLVED),
         ({"zone_class": zone_class(("False", "InvalidParameters"))}, FALSE, Reason.ZONE_CLASS_NOT_ACCEPTED),
-        ({"zone_class": zone_class(("Unknown", "ReconcileError"))}, UNKNOWN, Reason.ZONE_CLASS_NOT_RESOLVED),
+        ({"zone_class": zone_class(("Unknown", "ReconcileError"))}, UNKNOWN, Reason.RECONCILE_ERROR),
+        ({"zone_class": zone_class(("Unknown", "IdentityNotResolved"))}, UNKNOWN, Reason.IDENTITY_NOT_RESOLVED),
+        ({"zone_class": zone_class(("Unknown", "SomethingElse"))}, UNKNOWN, Reason.ZONE_CLASS_NOT_RESOLVED),
         (
             {"zone_class": zone_class(provider={"name": "other.example", "version": "v1"})},
             FALSE,
@@ -270,7 +272,19 @@ def test_a_deleting_zone_waits_for_owners_only() -> None:
     alone = compose(inputs(stranger, zone=leaving, units=units(before)))
     assert alone.delete_units
     assert alone.hold_zone
+    assert verdict(alone, stranger) == (FALSE, Reason.ZONE_NOT_ACCEPTED)
     assert not compose(inputs(stranger, zone=leaving)).hold_zone
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_a_zone_that_goes_leaves_the_ledger_of_another_domain_alone(claimed: bool) -> None:
+    www = record_set("www")
+    before = compose(inputs(www))
+    claims = [www] if claimed else []
+    after = compose(inputs(*claims, zone=zone(deleting(), domainName="example.org"), units=units(before)))
+    assert not after.delete_units
+    assert not after.hold_zone
+    assert after.parts is None
 
 
 def test_nothing_is_composed_while_the_former_ledger_leaves() -> None:

@@ -87,6 +87,7 @@ async def undecided_class(stage: Stage) -> None:
     await other.apply_class()
     await other.judge_class("Unknown", "IdentityNotResolved")
     await other.apply_zone()
+    await other.apply_record_set(WWW)
 
 
 async def zone_of_another_provider(stage: Stage) -> None:
@@ -269,7 +270,7 @@ ROWS = [
         "RecordSet Accepted=False ZoneNotAccepted",
     ),
     row(refused_class, "Zone Accepted=False ZoneClassNotAccepted", "RecordSet Accepted=False ZoneNotAccepted"),
-    row(undecided_class, "Zone Accepted=Unknown ZoneClassNotResolved"),
+    row(undecided_class, "Zone Accepted=Unknown IdentityNotResolved", "RecordSet Accepted=Unknown IdentityNotResolved"),
     row(zone_of_another_provider, "Zone Accepted=False ProviderMismatch"),
     row(record_set_of_another_provider, "RecordSet Accepted=False ProviderMismatch"),
     row(identity_comes_to_be_needed, "Zone Accepted=False InvalidIdentityRef"),
