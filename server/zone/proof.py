@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from server import rdtype
-from server.zone.index import ZoneIndex, wildcard_of
+from server.zone.index import Sets, ZoneIndex, wildcard_of
 from server.zone.lookup import NXDOMAIN, Reply, negative_soa
 from server.zone.nsec import NsecChain
 from server.zone.nsec3 import Nsec3Chain
@@ -85,6 +85,13 @@ class Proofs:
             return False
         return index.exists(wildcard_of(index.closest_encloser(name)))
 
+    def _source(self, rrset: RRset) -> Sets:
+        """Return what stands where a set comes from: at its owner, which NSEC3 records have without making it a name, or at a wildcard."""
+        sets = self.index.at(rrset.owner)
+        if rrset.rdtype in sets or not self._is_wildcard_answer(rrset.owner):
+            return sets
+        return self.index.at(wildcard_of(self.index.closest_encloser(rrset.owner)))
+
     def _signed(self, rrsets: list[RRset]) -> Iterator[RRset]:
         """Yield each set with its signatures behind it; sets that have none, such as those of a child zone, alone.
 
@@ -95,12 +102,7 @@ class Proofs:
             yield rrset
             if rrset.owner in signed:
                 continue
-            owner = (
-                wildcard_of(self.index.closest_encloser(rrset.owner))
-                if self._is_wildcard_answer(rrset.owner)
-                else rrset.owner
-            )
-            signatures = self.index.at(owner).get(rdtype.RRSIG)
+            signatures = self._source(rrset).get(rdtype.RRSIG)
             if signatures is None:
                 continue
             covered = rrset.rdtype.to_bytes(2, "big")

@@ -18,6 +18,7 @@ from server.zone.compile import compile_zone
 from server.zone.index import ZoneIndex
 from server.zone.judge import UnservableError, judge_zone
 from tests.server.conftest import ZONES
+from zonemodel.name import WireName
 from zonemodel.rrset import RRset, ZoneData
 from zonemodel.zonefile import read_zone_file
 
@@ -93,3 +94,19 @@ def test_every_question_gets_a_reply_that_can_be_read(path: Path, damage: Damage
 def test_more_iterations_than_any_zone_may_have_are_refused() -> None:
     with pytest.raises(UnservableError, match="has 2501 NSEC3 iterations, allowed are 2500"):
         judge_zone(damaged(ZONES / "nsec3.signed.test.zone", hashed_so_often(2501)))
+
+
+@pytest.mark.parametrize("kind", ["nsec3", "optout"])
+def test_denials_are_signed_beside_a_wildcard_that_would_cover_their_owners(kind: str) -> None:
+    """RFC 5155 section 7.2.8: hashed owner names are no names of the zone, so no wildcard stands for them."""
+    zone = read_zone_file(ZONES / f"{kind}.signed.test.zone", None)
+    star = RRset(WireName(b"\x01*" + zone.origin), rdtype.TXT, 60, (b"\x01*",))
+    catalog = Catalog()
+    catalog.replace(compile_zone(judge_zone(ZoneData(zone.origin, (*zone.rrsets, star)))))
+    query = dns.message.make_query(f"www.{kind}.signed.test.", "AAAA", want_dnssec=True)
+    reply = Matcher(catalog).answer(query.to_wire(), "192.0.2.1", Transport.TCP)
+    assert isinstance(reply, bytes)
+    authority = dns.message.from_wire(reply).authority
+    denials = {rrset.name for rrset in authority if rrset.rdtype == rdtype.NSEC3}
+    assert denials
+    assert denials <= {rrset.name for rrset in authority if rrset.covers == rdtype.NSEC3}

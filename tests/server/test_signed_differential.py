@@ -1,0 +1,172 @@
+"""RFC 4035 section 3.1, RFC 5155 section 7.2: random zones that BIND's signer signed, asked for with DO beside NSD, Knot and BIND.
+
+Peers may add a proof that is not needed, or leave one out that another has told already, so that they differ from one another: each of our
+replies is what at least one of them says, and everything in it that the zone has the say about is signed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from server.config import ZoneFile
+from tests.server import zone_strategy
+from tests.server.beside import beside, config
+from tests.server.peer import PEERS, program, serving
+from tests.server.question import Target, framed, read_framed
+from tests.server.test_differential import CROWD, Asked, needs_a_peer, write_zones
+from zonemodel.name import WireName
+from zonemodel.rrset import RRset, ZoneData
+
+WAYS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("-3", "-", "-H", "0"),
+    ("-3", "aabb", "-H", "3"),
+    ("-3", "-", "-H", "0", "-A"),
+)
+"""NSEC; NSEC3 without and with a salt; NSEC3 with opt-out: by the place of the zone."""
+
+NOT_COMPARED = {"SOA", "MX", "TYPE65280"}
+FEWEST_PEERS = 2
+
+Row = tuple[str, int, str, str, str]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One reply; signatures count by what they cover."""
+
+    rcode: str
+    authoritative: bool
+    answer: frozenset[Row]
+    authority: frozenset[Row]
+
+    @classmethod
+    def by(cls, reply: dns.message.Message) -> Said:
+        answer, authority = rows(reply.answer), rows(reply.authority)
+        if answer and not any(kind == "SOA" for _, _, kind, _, _ in authority):
+            authority = frozenset(row for row in authority if "NS" not in row[2:4])  # name servers are an extra then
+        return cls(dns.rcode.to_text(reply.rcode()), bool(reply.flags & dns.flags.AA), answer, authority)
+
+
+def rows(section: list[dns.rrset.RRset]) -> frozenset[Row]:
+    return frozenset(
+        (
+            rrset.name.canonicalize().to_text(),
+            rrset.ttl,
+            dns.rdatatype.to_text(rrset.rdtype),
+            dns.rdatatype.to_text(rrset.covers),
+            "" if rrset.covers else rdata.to_digestable().hex(),
+        )
+        for rrset in section
+        for rdata in rrset
+    )
+
+
+def sign(apex: str, path: Path, way: Sequence[str]) -> Path | None:
+    """Return the file of the signed zone, None for a zone that the signer refuses."""
+    make = ["dnssec-keygen", "-q", "-a", "ECDSAP256SHA256", "-f", "KSK", "-K", str(path.parent), apex]
+    key = subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip()
+    with path.open("a") as file:
+        file.write((path.parent / f"{key}.key").read_text())
+    signed = path.with_suffix(".signed")
+    command = ["dnssec-signzone", "-P", "-q", "-z", "-o", apex, "-f", str(signed), *way, str(path), key]
+    found = subprocess.run(command, cwd=path.parent, capture_output=True, check=False)
+    return None if found.returncode else signed
+
+
+def ask_all(target: Target, questions: Sequence[Asked]) -> list[dns.message.Message]:
+    found: dict[int, dns.message.Message] = {}
+    with target.connect() as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for first in range(0, len(questions), CROWD):
+            crowd = questions[first : first + CROWD]
+            for number, each in enumerate(crowd):
+                query = dns.message.make_query(each.name, each.kind, id=number, flags=0, want_dnssec=True)
+                client.sendall(framed(query.to_wire()))
+            for _ in crowd:
+                reply = dns.message.from_wire(read_framed(client))
+                found[first + reply.id] = reply
+    return [found[number] for number in range(len(questions))]
+
+
+def hold_signed(asked: Asked, reply: dns.message.Message) -> None:
+    """The name servers of a referral and the alias that a DNAME makes have no signature, everything else has."""
+    for section in (reply.answer, reply.authority):
+        signed = {(rrset.name, rrset.covers) for rrset in section if rrset.covers}
+        made = any(rrset.rdtype == dns.rdatatype.DNAME for rrset in section)
+        for rrset in section:
+            if rrset.covers or rrset.rdtype == dns.rdatatype.NS or (made and rrset.rdtype == dns.rdatatype.CNAME):
+                continue
+            assert (rrset.name, rrset.rdtype) in signed, f"{asked}: {rrset} has no signature"
+
+
+def compare(zones: Sequence[ZoneData], folder: Path) -> None:
+    plain, questions = write_zones([starred(number, zone) for number, zone in enumerate(zones)], folder)
+    signed = {apex: sign(apex, path, WAYS[number % len(WAYS)]) for number, (apex, path) in enumerate(plain.items())}
+    files = {apex: path for apex, path in signed.items() if path is not None}
+    assert files
+    questions = [each for each in questions if each.zone in files and each.kind not in NOT_COMPARED]
+    with beside(config(zone_files=tuple(map(ZoneFile, files.values())))) as server:
+        ours = ask_all(server.target, questions)
+    for asked, reply in zip(questions, ours, strict=True):
+        hold_signed(asked, reply)
+    theirs = []
+    for peer in PEERS:
+        if program(peer) is not None:
+            with ExitStack() as stack:
+                theirs.append(ask_all(stack.enter_context(serving(peer, folder / peer, files)), questions))
+    for asked, reply, *others in zip(questions, ours, *theirs, strict=True):
+        said = [Said.by(other) for other in others if dns.rcode.to_text(other.rcode()) not in {"SERVFAIL", "REFUSED"}]
+        if len(said) >= FEWEST_PEERS:
+            assert Said.by(reply) in said, f"{asked}: we say\n{reply}\nand nobody else does:\n{others[0]}\n{others[1]}"
+
+
+def starred(number: int, zone: ZoneData) -> ZoneData:
+    """Give every second zone a wildcard at the apex, which covers all that does not exist, hashes among it."""
+    star = WireName(b"\x01*" + zone.origin)
+    if number % 2 == 0 or any(each.rdtype == zone_strategy.DNAME or each.owner == star for each in zone.rrsets):
+        return zone
+    return ZoneData(zone.origin, (*zone.rrsets, RRset(star, zone_strategy.TXT, 300, (b"\x01*",))))
+
+
+some = st.lists(zone_strategy.zones, min_size=8, max_size=8)
+many = st.lists(zone_strategy.zones, min_size=20, max_size=20)
+unhurried = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+needs_a_signer = pytest.mark.skipif(shutil.which("dnssec-signzone") is None, reason="dnssec-signzone is not installed")
+
+
+@needs_a_peer
+@needs_a_signer
+@settings(max_examples=1, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=unhurried)
+@given(some)
+def test_some_signed_zones_are_answered_as_by_others(
+    tmp_path_factory: pytest.TempPathFactory, zones: list[ZoneData]
+) -> None:
+    compare(zones, tmp_path_factory.mktemp("zones"))
+
+
+@needs_a_peer
+@needs_a_signer
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@settings(max_examples=10, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=unhurried)
+@given(many)
+def test_many_signed_zones_are_answered_as_by_others(
+    tmp_path_factory: pytest.TempPathFactory, zones: list[ZoneData]
+) -> None:
+    compare(zones, tmp_path_factory.mktemp("zones"))
