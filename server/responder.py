@@ -17,7 +17,7 @@ from server.policy import AnswerPolicy, Declined
 from server.query import Query, read_query
 from server.rejection import BADCOOKIE, BADVERS, FORMERR, NOT_OURS, NOT_READY, NOTIMP, PROHIBITED, Rcode, Rejection
 from server.transport import Reply, Transport
-from server.wire import HEADER_BYTES, NOTIFY, QUERY, Question, count, opcode
+from server.wire import HEADER_BYTES, NOTIFY, QUERY, Question, opcode
 from server.zone.compile import NODATA_ANSWER
 from server.zone.encode import encode_reply
 from server.zone.lookup import resolve
@@ -27,6 +27,7 @@ from zonemodel.rrset import RRset
 CLASS_IN: Final = 1
 
 
+_NO_OBJECTION: Final = Rejection(Rcode.NOERROR)
 _PROOF_TYPES: Final = frozenset({rdtype.RRSIG, rdtype.NSEC})
 
 
@@ -103,18 +104,15 @@ class Responder:
         return self._compose(query, question, rejection.answer_to(opcode(query.packet)), NODATA_ANSWER, rejection)
 
     def _without_question(self, query: Query, rejection: Rejection) -> bytes:
-        """Return a reply without sections; one that asks for a cookie alone gets it (RFC 7873 section 5.4)."""
-        packet = query.packet
-        wants_cookie = (
-            not query.malformed
-            and opcode(packet) == QUERY
-            and count(packet, 0) == 0
-            and has_cookie(query.known_options)
-        )
-        rcode = Rcode.NOERROR if wants_cookie else rejection.rcode
-        opt = opt_record(self._policy.payload_bytes, options=query.options) if wants_cookie else b""
-        flags = bytes((0x80 | packet[2] & 0x78 | _recursion_desired(packet), rcode & 0xF))
-        return packet[:2] + flags + bytes(7) + bytes((1 if opt else 0,)) + opt
+        """Return a reply without sections but for OPT; one that asks for a cookie alone gets it (RFC 7873 section 5.4)."""
+        packet, edns = query.packet, query.edns
+        opt = b""
+        if edns is not None and not query.malformed:
+            opt = opt_record(self._policy.payload_bytes, dnssec_ok=edns.dnssec_ok, options=query.options)
+            if opcode(packet) == QUERY and has_cookie(query.known_options):
+                rejection = _NO_OBJECTION
+        flags = bytes((0x80 | packet[2] & 0x78 | _recursion_desired(packet), rejection.rcode & 0xF))
+        return packet[:2] + flags + bytes(7) + bytes((bool(opt),)) + rejection.explained(opt)
 
     def _compose(
         self, query: Query, question: Question, answer: Answer, soa: Answer, rejection: Rejection | None = None

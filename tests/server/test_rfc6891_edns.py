@@ -53,6 +53,14 @@ def test_opt_is_answered_with_opt(name: str, target: Target) -> None:
     assert not reply.ednsflags & dns.flags.DO
 
 
+@pytest.mark.parametrize(("flags", "rcode"), [(0, dns.rcode.FORMERR), (2 << 11, dns.rcode.NOTIMP)])
+def test_opt_is_answered_with_opt_where_there_is_no_question(
+    flags: int, rcode: dns.rcode.Rcode, target: Target
+) -> None:
+    reply = ask(target, struct.pack("!6H", 0x1234, flags, 0, 0, 0, 1) + opt(flags=0x8000))
+    assert (reply.rcode(), reply.edns, reply.payload, reply.ednsflags) == (rcode, 0, 1232, dns.flags.DO)
+
+
 def test_do_is_copied(target: Target) -> None:
     assert target.ask("short.ent.test.", "A", want_dnssec=True).ednsflags == dns.flags.DO
 

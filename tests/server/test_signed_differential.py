@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from server.config import ZoneFile
+from server.zone.lookup import MAX_CHAIN
 from tests.server import zone_strategy
 from tests.server.beside import beside, config
 from tests.server.peer import PEERS, program, serving
@@ -131,6 +132,8 @@ def compare(zones: Sequence[ZoneData], folder: Path) -> None:
             with ExitStack() as stack:
                 theirs.append(ask_all(stack.enter_context(serving(peer, folder / peer, files)), questions))
     for asked, reply, *others in zip(questions, ours, *theirs, strict=True):
+        if sum(rrset.rdtype == dns.rdatatype.CNAME for rrset in reply.answer) >= MAX_CHAIN:
+            continue  # everybody has a bound of their own
         said = [Said.by(other) for other in others if dns.rcode.to_text(other.rcode()) not in {"SERVFAIL", "REFUSED"}]
         if len(said) >= FEWEST_PEERS:
             assert Said.by(reply) in said, f"{asked}: we say\n{reply}\nand nobody else does:\n{others[0]}\n{others[1]}"
