@@ -6,19 +6,22 @@ An alias out of the zone ends the search: what stands there is not this zone's d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import dns.rdatatype
 
-from controllers.api.record_withdrawal_item import UnitWithdrawal
-from controllers.ledger.withdrawal import ServerWord, Sighting
+from controllers.api.record_withdrawal_item import SERVER_LIMIT, UnitWithdrawal
+from controllers.ledger.withdrawal import LONG_CHAIN_RCODE, ServerWord, Sighting
 from controllers.probe.address import Address
-from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.answer import NOT_ASKED, Answer, Outcome, Question
 from controllers.probe.prober import ALIAS_LIMIT
 from controllers.probe.round import Round
 from controllers.probe.subject import Subject, questions_of, target_of
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
+
+LONG_CHAIN: Final = Answer(Outcome.FAILED, LONG_CHAIN_RCODE)
 
 
 def subject_of(item: UnitWithdrawal) -> Subject:
@@ -35,9 +38,28 @@ def sight(item: UnitWithdrawal, probed: Round) -> Sighting | None:
         if any(question not in answers for question in questions):
             return None
         walks = [_walk(question, probed, address) for question in questions]
-        words.append(_word(server, item.address, walks))
-    words += (ServerWord(server.name, "NOADDRESS", answered=False) for server in probed.servers if not server.addresses)
-    return Sighting(tuple(words), probed.began, probed.ended, _serial(probed))
+        words.append(_word(server, item.address, walks, _apex_answer(probed, address)))
+    words += _never_asked(probed)
+    return Sighting(
+        tuple(words), probed.began, probed.ended, _serial(probed), probed.began_s, probed.ended_s, probed.clock
+    )
+
+
+def _never_asked(probed: Round) -> Iterator[ServerWord]:
+    """Yield what stands for servers that may well give the address: nobody has asked them."""
+    for server in probed.servers:
+        if server.unasked is not None:
+            name, answer = server.unasked
+            yield ServerWord(name, answer.rcode, answered=False)
+    left_out = probed.left_out()
+    yield from (ServerWord(name, NOT_ASKED.rcode, answered=False) for name in left_out[:SERVER_LIMIT])
+
+
+def _apex_answer(probed: Round, address: Address) -> Answer | None:
+    """Return what an address says of the name servers at the apex, None where it does not matter who else there is."""
+    if probed.names is None:
+        return None
+    return probed.answers.get(address, {}).get(Question(probed.zone, dns.rdatatype.NS), NOT_ASKED)
 
 
 def _reached(probed: Round) -> Iterable[tuple[str, Address]]:
@@ -63,19 +85,21 @@ def _walk(question: Question, probed: Round, address: Address) -> list[Answer]:
         if target is None:
             return found
         question = target
-        found.append(answers.get(question) or Answer(Outcome.SILENT, "NOTASKED"))
-    # A chain that long leads nowhere; it says no more about the address than silence does.
-    return [*found, Answer(Outcome.FAILED, "CHAIN")]
+        found.append(answers.get(question) or NOT_ASKED)
+    if target_of(found[-1], question, probed.zone) is not None:
+        # What is at the end of a chain that goes on and on is not known, and it may go in a circle.
+        found.append(LONG_CHAIN)
+    return found
 
 
-def _word(server: str, address: str, walks: list[list[Answer]]) -> ServerWord:
+def _word(server: str, address: str, walks: list[list[Answer]], apex: Answer | None) -> ServerWord:
     answers = [answer for walk in walks for answer in walk]
     gave = any(address in walk[-1].values and walk[-1].outcome is not Outcome.REFERRAL for walk in walks)
     failed = next((answer for answer in answers if not _is_told(answer)), None)
+    if failed is None and apex is not None and apex.outcome is not Outcome.DATA:
+        failed = apex
     ttl_s = max((answer.ttl_s or 0 for answer in answers), default=0) if gave else None
-    rcode = failed.rcode if failed is not None else answers[0].rcode
-    if failed is not None and failed.outcome is Outcome.LAME and failed.rcode == "NOERROR":
-        rcode = "LAME"
+    rcode = failed.word if failed is not None else answers[0].rcode
     return ServerWord(server, rcode, answered=failed is None, gave=gave, ttl_s=ttl_s)
 
 

@@ -1,16 +1,18 @@
 """Results of withdrawals: from what was seen in one look at all servers to what the ledger says.
 
 Pure. Owns the proof. An address is withdrawn when every server has answered and none gave it, in two looks at least one TTL apart: until
-then somebody may still hold the answer of before. What is only not known proves nothing and loses nothing either. Notes for the next
-look stand in the private state of the result itself, so that a proof survives a restart, and begin anew when the claim, its class or
-the servers are others.
+then somebody may still hold the answer of before. That time is measured with a clock that nobody puts, so both looks are of one process;
+a proof that is complete outlives it, half of one does not. What is only not known proves nothing and loses nothing either. Notes for the
+next look stand in the private state of the result itself, and begin anew when the claim, its class or the servers are others.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -31,6 +33,18 @@ SHORTEST_TTL_S: Final = 60
 LONGEST_TTL_S: Final = 3600
 EVIDENCE_AGE_S: Final = 600
 NAMED_SERVERS: Final = 5
+NOTED_SERVERS: Final = 16
+"""So many servers are noted by name; more of them by a digest, so that a ledger has room for the notes of all its withdrawals."""
+LONG_CHAIN_RCODE: Final = "CHAIN"
+_WORDS: Final = {
+    LONG_CHAIN_RCODE: "the chain of aliases is too long",
+    "NOADDRESS": "the server has no address",
+    "UNRESOLVED": "no resolver tells all addresses of the server",
+    "NOTASKED": "nobody has asked the server",
+    "TOOMANY": "there are more records than are read",
+    "BEHIND": "the server has not got the newest snapshot",
+}
+"""What stands where a server gave no RCODE, and is not plain by itself."""
 
 _C, _R = WithdrawalCondition, WithdrawalReason
 _T, _F, _U = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
@@ -73,12 +87,18 @@ class ServerWord:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One look at all servers, for one withdrawal; without a server nothing is known."""
+    """One look at all servers, for one withdrawal; without a server nothing is known.
+
+    `began_s` and `ended_s` are of the clock with that name, which is never put.
+    """
 
     words: Sequence[ServerWord]
     began: datetime
     ended: datetime
     serial: int | None = None
+    began_s: float = 0.0
+    ended_s: float = 0.0
+    clock: str = ""
 
     @property
     def publishing(self) -> list[ServerWord]:
@@ -91,15 +111,21 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """What is kept from one look to the next: since when all of `servers` are clean, and the TTL that was seen last."""
+    """What is kept from one look to the next: since when all of `servers` are clean, and the TTL that was seen last.
+
+    `clean_since` is for people; `since_ms` is the same moment on the clock with that name. With `proven` the second look has been had.
+    """
 
     clean_since: datetime | None = None
+    since_ms: int = 0
+    clock: str = ""
     servers: frozenset[str] = frozenset()
     ttl_s: int = 0
+    proven: bool = False
 
     @property
-    def wait(self) -> timedelta:
-        return timedelta(seconds=min(max(self.ttl_s, SHORTEST_TTL_S), LONGEST_TTL_S))
+    def wait_s(self) -> int:
+        return min(max(self.ttl_s, SHORTEST_TTL_S), LONGEST_TTL_S)
 
 
 Word = tuple[ConditionStatus, WithdrawalReason, str]
@@ -173,29 +199,43 @@ def _judge(item: UnitWithdrawal, notes: _Notes, sighting: Sighting | None) -> tu
     if not sighting.words:
         return notes, (_U, _R.DNS_PROBE_FAILED, "No server of the zone is known.")
     if silent := sighting.silent:
-        words = ", ".join(f"{word.server} {word.rcode}" for word in silent[:NAMED_SERVERS])
-        return notes, (
-            _U,
-            _R.DNS_PROBE_FAILED,
-            f"{len(silent)} of {len(sighting.words)} servers gave no answer: {words}.",
-        )
+        return notes, (_U, _R.DNS_PROBE_FAILED, _told_of(silent, len(sighting.words)))
     return _judge_clean(notes, sighting)
 
 
 def _judge_clean(notes: _Notes, sighting: Sighting) -> tuple[_Notes, Word]:
-    servers = frozenset(word.server for word in sighting.words)
-    since = notes.clean_since
-    if since is None or not servers <= notes.servers:
-        since = max(sighting.began, sighting.ended)  # a clock that was put back must not make one look out to be two
-        notes = _Notes(since, servers, notes.ttl_s)
+    servers = _noted(frozenset(word.server for word in sighting.words))
+    same_servers = notes.clean_since is not None and servers <= notes.servers
+    if not same_servers or (notes.clock != sighting.clock and not notes.proven):
+        ended = max(sighting.began, sighting.ended)
+        notes = _Notes(ended, ceil(sighting.ended_s * 1000), sighting.clock, servers, notes.ttl_s)
     count = len(sighting.words)
-    if sighting.began >= since + notes.wait:
-        message = f"None of {count} servers gives the address, in two looks {_seconds(notes.wait)} s apart or more."
-        return notes, (_T, _R.VERIFIED, message)
-    message = (
-        f"None of {count} servers gives the address; it is proven by a look after {time_text(since + notes.wait)}."
+    if notes.proven or sighting.began_s * 1000 >= notes.since_ms + notes.wait_s * 1000:
+        message = f"None of {count} servers gives the address, in two looks {notes.wait_s} s apart or more."
+        return replace(notes, proven=True), (_T, _R.VERIFIED, message)
+    assert notes.clean_since is not None, "noted above"
+    after = time_text(notes.clean_since + timedelta(seconds=notes.wait_s))
+    return notes, (
+        _U,
+        _R.RECONCILING,
+        f"None of {count} servers gives the address; it is proven by a look after {after}.",
     )
-    return notes, (_U, _R.RECONCILING, message)
+
+
+def _noted(servers: frozenset[str]) -> frozenset[str]:
+    """Return the servers as they are noted: a few by name, which may become fewer, many by a digest of them all."""
+    if len(servers) <= NOTED_SERVERS:
+        return servers
+    return frozenset({f"sha256:{hashlib.sha256(' '.join(sorted(servers)).encode()).hexdigest()}"})
+
+
+def _told_of(silent: Sequence[ServerWord], count: int) -> str:
+    """Return the sentence about servers that gave no answer, and what those words mean that are no RCODEs."""
+    words = ", ".join(f"{word.server} {word.rcode}" for word in silent[:NAMED_SERVERS])
+    strange = {word.rcode for word in silent[:NAMED_SERVERS]} & _WORDS.keys()
+    meaning = "; ".join(f"{each}: {_WORDS[each]}" for each in sorted(strange))
+    sentence = f"{len(silent)} of {count} servers gave no answer: {words}."
+    return f"{sentence} {meaning}." if meaning else sentence
 
 
 def _judge_release(item: UnitWithdrawal, withdrawn: Word) -> tuple[Word, Word | None]:
@@ -260,19 +300,25 @@ def _read(result: UnitWithdrawalStatus) -> _Notes:
     since = state.get("cleanSince")
     return _Notes(
         datetime.fromisoformat(since) if isinstance(since, str) else None,
+        int(state.get("cleanSinceMilliseconds") or 0),
+        str(state.get("clock") or ""),
         frozenset(state.get("servers") or ()),
         int(state.get("ttlSeconds") or 0),
+        state.get("proven") is True,
     )
 
 
 def _written(notes: _Notes) -> dict[str, Any] | None:
     state: dict[str, Any] = {}
     if notes.clean_since is not None:
-        state = {"cleanSince": micro_time_text(notes.clean_since), "servers": sorted(notes.servers)}
+        state = {
+            "cleanSince": micro_time_text(notes.clean_since),
+            "cleanSinceMilliseconds": notes.since_ms,
+            "clock": notes.clock,
+            "servers": sorted(notes.servers),
+        }
+    if notes.proven:
+        state["proven"] = True
     if notes.ttl_s:
         state["ttlSeconds"] = notes.ttl_s
     return state or None
-
-
-def _seconds(span: timedelta) -> int:
-    return int(span.total_seconds())

@@ -21,6 +21,8 @@ import dns.rdatatype
 import dns.rrset
 
 CHAIN_LIMIT: Final = 16
+RECORD_LIMIT: Final = 512
+"""So many records of one type at one name are read; whoever has more is not judged by a part of them."""
 _PLAIN: Final = {code: chr(code) for code in range(0x20, 0x7F)} | {0x5C: "\\\\"}
 _LAME: Final = frozenset({dns.rcode.REFUSED, dns.rcode.NOTAUTH})
 
@@ -37,6 +39,7 @@ class Outcome(Enum):
     FAILED = "failed"  # SERVFAIL and the like, or a message that cannot be read
     SILENT = "silent"  # nothing came in time
     UNROUTABLE = "unroutable"  # this host has no way to the address
+    UNASKED = "unasked"  # there is such a server, and nobody asked it
 
     @property
     def is_answer(self) -> bool:
@@ -73,10 +76,18 @@ class Answer:
     chain: tuple[str, ...] = ()
     cut: str | None = None
 
+    @property
+    def word(self) -> str:
+        """The RCODE, unless it stands for an answer that was none."""
+        return self.outcome.name if self.rcode == "NOERROR" and not self.outcome.is_answer else self.rcode
+
 
 SILENCE: Final = Answer(Outcome.SILENT, "TIMEOUT")
 NO_ROUTE: Final = Answer(Outcome.UNROUTABLE, "UNREACHABLE")
 GARBAGE: Final = Answer(Outcome.FAILED, "MALFORMED")
+TOO_MANY: Final = Answer(Outcome.FAILED, "TOOMANY")
+NO_ADDRESS: Final = Answer(Outcome.UNASKED, "NOADDRESS")
+NOT_ASKED: Final = Answer(Outcome.UNASKED, "NOTASKED")
 
 
 def read_answer(message: dns.message.Message, question: Question, zone: str) -> Answer:
@@ -93,6 +104,8 @@ def read_answer(message: dns.message.Message, question: Question, zone: str) -> 
     end = chain[-1] if chain else question.name
     found = _find(message.answer, end, question.type)
     if found is not None:
+        if len(found) > RECORD_LIMIT:
+            return TOO_MANY
         ttl_s = max(ttl_s or 0, found.ttl)
     values = frozenset(text_of(each) for each in found or ())
     if chain:
@@ -137,8 +150,11 @@ def name_of(name: dns.name.Name) -> str:
 
 
 def is_within(name: str, zone: str) -> bool:
-    """Say whether a name is the zone's apex or lies below it."""
-    return not zone or name == zone or name.endswith(f".{zone}")
+    """Say whether a name is the zone's apex or lies below it; a dot that is escaped is part of a label."""
+    if not zone or name == zone:
+        return True
+    below = name.removesuffix(f".{zone}")
+    return below != name and (len(below) - len(below.rstrip("\\"))) % 2 == 0
 
 
 def _name(text: str) -> str:
@@ -167,6 +183,8 @@ def _read_referral(message: dns.message.Message, question: Question, zone: str, 
         owner = name_of(rrset.name)
         below = rrset.rdtype == dns.rdatatype.NS and owner != zone and is_within(owner, zone)
         if below and is_within(question.name, owner):
+            if len(rrset) > RECORD_LIMIT:
+                return TOO_MANY
             values = frozenset(text_of(each) for each in rrset)
             at_the_cut = owner == question.name and question.type == dns.rdatatype.NS
             outcome = Outcome.DATA if at_the_cut else Outcome.REFERRAL

@@ -1,7 +1,7 @@
 """One question to one server: UDP first, TCP when the answer was cut, without EDNS for a server that does not know it.
 
-Owns sockets, the time that one question may take, and the bounds on what is sent. Each question has a source port and an ID of its
-own; messages that do not belong to it are passed over. Sends queries only, never an update.
+Owns sockets, the time that one question may take, and the bounds on what is sent and on how many sockets are open at a time. Each
+question has a source port and an ID of its own; messages that do not belong to it are passed over. Sends queries only, never an update.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import errno
 import socket
 from typing import Final, Protocol
+from weakref import WeakKeyDictionary
 
 import dns.asyncquery
 import dns.exception
@@ -28,10 +29,13 @@ from controllers.runtime.metrics import PROVIDER_CALLS
 EDNS_PAYLOAD_OCTETS: Final = 1232
 ATTEMPTS: Final = 2
 TIMEOUT_S: Final = 5.0
+CONCURRENT_LIMIT: Final = 256
+"""So many sockets are open for questions at a time, over all zones and providers of a process."""
 _NO_ROUTE: Final = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
 )
 _NO_EDNS: Final = frozenset({dns.rcode.FORMERR, dns.rcode.NOTIMP})
+_SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class Exchange(Protocol):
@@ -61,7 +65,10 @@ class NetworkExchange:
         reply: dns.message.Message | Answer = SILENCE
         use_edns = True
         for _ in range(ATTEMPTS):
-            query = _query(question, recursion=recursion, use_edns=use_edns)
+            try:
+                query = _query(question, recursion=recursion, use_edns=use_edns)
+            except dns.exception.DNSException:  # a name that a server told and that cannot be asked for
+                return GARBAGE
             reply = await self._once(server, query, timeout_s / ATTEMPTS)
             _count(reply)
             if isinstance(reply, dns.message.Message) and use_edns and reply.rcode() in _NO_EDNS:
@@ -87,20 +94,30 @@ class NetworkExchange:
     ) -> dns.message.Message:
         await self._pace.wait_turn(server)
         try:
-            return await dns.asyncquery.udp(
-                query,
-                server.host,
-                timeout_s,
-                server.port,
-                ignore_unexpected=True,
-                ignore_errors=True,
-                ignore_trailing=True,
-                raise_on_truncation=True,
-            )
+            async with _slots():
+                return await dns.asyncquery.udp(
+                    query,
+                    server.host,
+                    timeout_s,
+                    server.port,
+                    ignore_unexpected=True,
+                    ignore_errors=True,
+                    ignore_trailing=True,
+                    raise_on_truncation=True,
+                )
         except dns.message.Truncated:
             await self._pace.wait_turn(server)
-            async with asyncio.timeout(timeout_s):
+            async with _slots(), asyncio.timeout(timeout_s):
                 return await dns.asyncquery.tcp(query, server.host, timeout_s, server.port, ignore_trailing=True)
+
+
+def _slots() -> asyncio.Semaphore:
+    """Return what bounds the open sockets of this process, in which one event loop asks servers."""
+    loop = asyncio.get_running_loop()
+    found = _SLOTS.get(loop)
+    if found is None:
+        found = _SLOTS[loop] = asyncio.Semaphore(CONCURRENT_LIMIT)
+    return found
 
 
 def has_route(server: Address) -> bool:

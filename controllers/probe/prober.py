@@ -6,6 +6,7 @@ Owns what is asked, and nothing that is remembered: each round finds the servers
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,14 +14,16 @@ from typing import Final
 
 from controllers.probe.address import Address, ServerName
 from controllers.probe.answer import Answer, Question
-from controllers.probe.delegation import Delegation, Walk, system_resolvers
+from controllers.probe.apex import Delegation
+from controllers.probe.delegation import Walk, system_resolvers
 from controllers.probe.exchange import TIMEOUT_S, Exchange
-from controllers.probe.round import Answers, Round, Server, probe
+from controllers.probe.round import Answers, Round, Server, apex_questions, probe
 from controllers.probe.subject import Subject, questions_of, target_of
 from zonemodel.name import Fqdn
 
 ALIAS_LIMIT: Final = 8
 LABEL_OCTETS: Final = 10
+CLOCK_NAME_OCTETS: Final = 8
 INTERVAL_S: Final = 60.0
 
 
@@ -41,23 +44,33 @@ class Plan:
     stamp: object = None
 
     def asks_the_same_servers(self, other: Plan) -> bool:
-        """Say whether a round for the one asks the same servers as one for the other, as far as plans tell."""
-        return (self.servers, self.name_servers, self.resolvers) == (other.servers, other.name_servers, other.resolvers)
+        """Say whether a round for the one asks the same servers about the same zone as one for the other, as far as plans tell."""
+        mine, theirs = ((each.domain, each.servers, each.name_servers, each.resolvers) for each in (self, other))
+        return mine == theirs
 
 
 class Prober:
-    """Probes zones with one exchange, so that the pace per server holds over all of them; `port` is that of servers known by name."""
+    """Probes zones with one exchange, so that the pace per server holds over all of them; `port` is that of servers known by name.
+
+    `clock` counts seconds and is never put; what it says means nothing to another prober.
+    """
 
     def __init__(
-        self, exchange: Exchange, port: int, wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        exchange: Exchange,
+        port: int,
+        wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._exchange = exchange
         self._port = port
         self._wall_clock = wall_clock
+        self._clock = clock
+        self._clock_name = secrets.token_hex(CLOCK_NAME_OCTETS)
 
     async def probe(self, plan: Plan) -> Round:
         """Return what every server says now."""
-        began = self._wall_clock()
+        began, began_s = self._wall_clock(), self._clock()
         delegation = await self._find_servers(plan)
         label = secrets.token_hex(LABEL_OCTETS)
         questions = [each for subject in plan.subjects for each in questions_of(subject, plan.domain, label)]
@@ -66,7 +79,20 @@ class Prober:
         }
         answers = await probe(plan.domain, delegation.servers, questions, self._exchange, plan.timeout_s)
         answers = await self._follow(plan, delegation, answers, proofs)
-        return Round(plan.domain, delegation.servers, answers, began, self._wall_clock(), label, delegation.faults)
+        return Round(
+            plan.domain,
+            delegation.servers,
+            answers,
+            began,
+            self._wall_clock(),
+            label,
+            delegation.faults,
+            frozenset((*apex_questions(plan.domain), *questions)),
+            delegation.names,
+            began_s,
+            self._clock(),
+            self._clock_name,
+        )
 
     async def _find_servers(self, plan: Plan) -> Delegation:
         if plan.servers:

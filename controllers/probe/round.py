@@ -16,7 +16,7 @@ import dns.message
 import dns.rdatatype
 
 from controllers.probe.address import Address
-from controllers.probe.answer import Answer, Outcome, Question, read_answer
+from controllers.probe.answer import NO_ADDRESS, Answer, Outcome, Question, read_answer
 from controllers.probe.exchange import TIMEOUT_S, Exchange
 
 OUTSTANDING_LIMIT: Final = 32
@@ -28,17 +28,29 @@ Answers = Mapping[Question, Answer]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Server:
-    """One authoritative server: how it is called, and every address that it is asked at."""
+    """One authoritative server: how it is called, and every address that it is asked at.
+
+    `gap` is a word for addresses that it may have beside these and that are not asked, empty when there are none.
+    """
 
     name: str
     addresses: tuple[Address, ...]
+    gap: str = ""
+
+    @property
+    def unasked(self) -> tuple[str, Answer] | None:
+        """What stands for the addresses that nobody asks: how they are called, and an answer that says nothing."""
+        if not self.addresses:
+            return self.name, Answer(Outcome.UNASKED, self.gap) if self.gap else NO_ADDRESS
+        return (f"{self.name} (other addresses)", Answer(Outcome.UNASKED, self.gap)) if self.gap else None
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What every server of a zone said, by address, between two moments of the wall clock.
+    """What every server of a zone said, by address, between two moments of the wall clock, and of a clock that nobody puts.
 
-    `label` was new in this round: questions about wildcards ask for it. `faults` say what was wrong on the way to the servers.
+    `clock` names that clock, which means nothing beyond one process. `label` was new in this round: questions about wildcards ask for
+    it. `faults` say what was wrong on the way to the servers. `names` are those of the servers, None when these are known by address.
     """
 
     zone: str
@@ -48,11 +60,17 @@ class Round:
     ended: datetime = NEVER
     label: str = ""
     faults: tuple[str, ...] = field(default=())
+    asked: frozenset[Question] = frozenset()
+    names: frozenset[str] | None = None
+    began_s: float = 0.0
+    ended_s: float = 0.0
+    clock: str = ""
 
     def told(self, question: Question) -> list[tuple[str, Answer]]:
         """Return each server's word on a question with the server's name, one for each of its addresses that there is a way to.
 
-        A server all of whose addresses are out of reach is there with that answer; one that was not asked is missing.
+        A server all of whose addresses are out of reach is there with that answer, and so are addresses that nobody knows or asks. A
+        question of another round is told by none.
         """
         found = []
         for server in self.servers:
@@ -63,11 +81,25 @@ class Round:
             ]
             reached = [word for word in words if word[1].outcome is not Outcome.UNROUTABLE]
             found += reached or words[:1]
+            if question in self.asked and server.unasked is not None:
+                found.append(server.unasked)
         return found
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return the name servers that the apex names and that are none of those that were asked."""
+        if self.names is None:
+            return ()
+        told = self.apex(dns.rdatatype.NS)
+        return tuple(sorted({name for _, answer in told for name in answer.values} - self.names))
 
     def apex(self, kind: dns.rdatatype.RdataType) -> list[tuple[str, Answer]]:
         """Return each server's word on a type at the apex."""
         return self.told(Question(self.zone, kind))
+
+
+def apex_questions(zone: str) -> list[Question]:
+    """Return what every round asks."""
+    return [Question(zone, kind) for kind in (dns.rdatatype.SOA, dns.rdatatype.NS)]
 
 
 async def probe(
@@ -78,8 +110,7 @@ async def probe(
     timeout_s: float = TIMEOUT_S,
 ) -> Mapping[Address, Answers]:
     """Ask every server every question about `zone`, and for its apex SOA and NS first; `timeout_s` is for one question."""
-    asked = [Question(zone, kind) for kind in (dns.rdatatype.SOA, dns.rdatatype.NS)]
-    asked += [each for each in dict.fromkeys(questions) if each not in asked]
+    asked = list(dict.fromkeys((*apex_questions(zone), *questions)))
     addresses = sorted({address for server in servers for address in server.addresses})
     async with asyncio.TaskGroup() as tasks:
         running = {

@@ -7,9 +7,13 @@ may stand in the way (RFC 4592 section 3.3.1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from controllers.probe.answer import Answer, Outcome, Question, is_within
-from zonemodel.name import Fqdn, OwnerName, owner_fqdn
+from zonemodel.name import MAX_NAME_OCTETS, Fqdn, OwnerName, owner_fqdn
+
+LONGEST_NAME_CHARS: Final = MAX_NAME_OCTETS - 2
+"""Of a name in text, without its last dot: on the wire it has the first label's length and the root more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,11 @@ class Subject:
 
 
 def question_about(name: str, type_code: int, domain: Fqdn, label: str) -> Question:
-    """Return the question about a relative name; `label` stands for the star of a wildcard."""
-    asked = f"{label}{name[1:]}" if name == "*" or name.startswith("*.") else name
+    """Return the question about a relative name; `label`, or as much of it as fits into a name, stands for the star of a wildcard."""
+    asked = name
+    if name == "*" or name.startswith("*."):
+        room = LONGEST_NAME_CHARS - len(owner_fqdn(OwnerName(name), domain)) + 1
+        asked = f"{label[: max(room, 1)]}{name[1:]}"
     return Question(owner_fqdn(OwnerName(asked), domain), type_code)
 
 

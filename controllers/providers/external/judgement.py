@@ -61,12 +61,12 @@ def zone_result(look: Look, accepted: Verdict = ACCEPTED) -> ZoneResult:
 
 
 def _judge(look: Look, item: UnitRecordSet) -> ItemResult:
+    if item.deletion_requested and look.settings.deletion_policy is DeletionPolicy.FORGET:
+        return ItemResult(ASKING, gone=True)
     try:
         wanted = wanted_of(item, look.domain)
     except ValueError as error:
         return faulty(f"{item.type.field}: {error}")
-    if item.deletion_requested and look.settings.deletion_policy is DeletionPolicy.FORGET:
-        return ItemResult(ASKING, gone=True)
     probed = look.probed
     told = []
     if probed is not None:
@@ -94,5 +94,4 @@ def _pending(lines: Iterable[str]) -> dict[str, Any]:
 def _servers(probed: Round) -> Iterable[ServerData]:
     for name, answer in probed.apex(dns.rdatatype.SOA):
         serials = [int(value.split()[2]) for value in answer.values]
-        answer_word = "LAME" if answer.rcode == "NOERROR" and not answer.outcome.is_answer else answer.rcode
-        yield ServerData(server=name, answer=answer_word, serial=serials[0] if serials else None)
+        yield ServerData(server=name, answer=answer.word, serial=serials[0] if serials else None)

@@ -75,10 +75,9 @@ def judge_stopped(wanted: Wanted, told: Told) -> Verdict | None:
 def judge_zone(probed: Round) -> Verdict:
     """Return whether every server speaks for the zone."""
     told = probed.apex(dns.rdatatype.SOA)
-    faults = [
-        *probed.faults,
-        *(f"name server {each.name} has no address" for each in probed.servers if not each.addresses),
-    ]
+    faults = [*probed.faults]
+    if left_out := probed.left_out():
+        faults.append(f"the apex names {_listed(left_out)}, which nobody asks")
     note = f" {'; '.join(dict.fromkeys(faults))}." if faults else ""
     if not told:
         return _limited(refused(Reason.EXTERNAL_RESOURCE_NOT_FOUND, f"No name server of {probed.zone} is found.{note}"))
@@ -94,8 +93,6 @@ def judge_zone(probed: Round) -> Verdict:
         return _limited(refused(Reason.PROVIDER_UNAVAILABLE, f"No name server answers: {_described(unknown)}.{note}"))
     if unknown:
         return _limited(waiting(Reason.PROVIDER_UNAVAILABLE, f"No word from {_described(unknown)}.{note}"))
-    if any(not each.addresses for each in probed.servers):
-        return _limited(waiting(Reason.PROVIDER_UNAVAILABLE, note.strip()))
     serials = {value.split()[2] for _, answer in told for value in answer.values}
     if len(serials) > 1:
         said = ", ".join(f"{name} {value.split()[2]}" for name, answer in told for value in answer.values)

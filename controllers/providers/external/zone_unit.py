@@ -21,6 +21,7 @@ from controllers.ledger.view import LedgerView, gather_ledger
 from controllers.ledger.withdrawal import Sighting, observe_all
 from controllers.probe.desk import Probed, ProbeDesk
 from controllers.probe.prober import Plan
+from controllers.probe.round import Round
 from controllers.probe.subject import Subject
 from controllers.providers.external.class_rule import judge_parameters
 from controllers.providers.external.judgement import (
@@ -83,7 +84,7 @@ class ZoneUnitReconciler:
     async def _report(self, view: LedgerView, main: ZoneUnit) -> None:
         judgement = judge_class_of(view, main, self._context.binding, judge_parameters)
         items = plain_items(view.parts)
-        probed: Probed | None = None
+        proof: Round | None = None
         if judgement.parameters is None:
             self._desk.forget(view.key)
             zone, results = ZoneResult(judgement.verdict, UNGUIDED), judge_nothing(items)
@@ -92,23 +93,30 @@ class ZoneUnitReconciler:
             probed = self._desk.ask(view.key, plan)
             asked = probed is not None and probed.plan.asks_the_same_servers(plan)
             look = Look(plan.domain, judgement.parameters, probed.round if probed is not None and asked else None)
+            proof = probed.round if probed is not None and is_proof(probed, plan) else None
             zone, results = zone_result(look, judgement.verdict), judge_items(look, items)
-        withdrawals = self._observe(view, main, probed)
+        withdrawals = self._observe(view, main, proof)
         result = ZoneResult(
             zone.accepted, zone.programmed, zone.name_servers, zone.data, can_wait=True, withdrawals=withdrawals
         )
         await self._reporter.report(view.key, view.parts, result, items, results)
 
-    def _observe(self, view: LedgerView, main: ZoneUnit, probed: Probed | None) -> tuple[UnitWithdrawalStatus, ...]:
-        """Return the results for withdrawals; a round that was made under another class proves nothing under this one."""
-        zone_class = class_binding(view)
+    def _observe(self, view: LedgerView, main: ZoneUnit, proof: Round | None) -> tuple[UnitWithdrawalStatus, ...]:
+        """Return the results for withdrawals; `proof` is the newest round when it proves something."""
         sightings: dict[str, Sighting] = {}
-        if probed is not None and isinstance(probed.plan.stamp, Stamp) and probed.plan.stamp.zone_class == zone_class:
-            found = {item.claim_uid: sight(item, probed.round) for item in main.spec.withdrawals if item.allowed}
+        if proof is not None:
+            found = {item.claim_uid: sight(item, proof) for item in main.spec.withdrawals if item.allowed}
             sightings = {uid: sighting for uid, sighting in found.items() if sighting is not None}
         before = self._reporter.status_of(main).withdrawals
         now = self._context.surroundings.wall_clock()
-        return observe_all(main.spec.withdrawals, before, zone_class, sightings, now)
+        return observe_all(main.spec.withdrawals, before, class_binding(view), sightings, now)
+
+
+def is_proof(probed: Probed, plan: Plan) -> bool:
+    """Say whether a round counts for withdrawals under a plan: under another class, or over other servers or another zone, it does not."""
+    made, now = probed.plan.stamp, plan.stamp
+    same_class = isinstance(made, Stamp) and isinstance(now, Stamp) and made.zone_class == now.zone_class
+    return same_class and probed.plan.asks_the_same_servers(plan)
 
 
 def plan_of(view: LedgerView, main: ZoneUnit, settings: Settings) -> Plan:

@@ -7,7 +7,7 @@ zone it speaks of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from controllers.api.record_withdrawal_item import ClassBinding, UnitWithdrawal, UnitWithdrawalStatus
@@ -121,7 +121,7 @@ def _ttl_of(item: UnitWithdrawal, zone: PublishedZone | None) -> int | None:
 def _with_snapshot(sighting: Sighting, ttl_s: int | None, published: Published, *, known: bool) -> Sighting:
     """Return what was seen with what the snapshot says beside it."""
     words = tuple(_words(sighting.words, ttl_s, published.level, known=known))
-    return Sighting(words, sighting.began, sighting.ended, published.history.serial)
+    return replace(sighting, words=words, serial=published.history.serial)
 
 
 def _words(words: Iterable[ServerWord], ttl_s: int | None, level: ServiceLevel, *, known: bool) -> Iterator[ServerWord]:

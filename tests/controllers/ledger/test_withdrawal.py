@@ -47,12 +47,18 @@ class Story:
     item: UnitWithdrawal = ITEM
     zone_class: ClassBinding = CLASS
     now: datetime = field(default_factory=lambda: datetime(2026, 11, 30, 12, tzinfo=UTC))
+    elapsed_s: float = 5000.0
+    clock: str = "first process"
     result: UnitWithdrawalStatus | None = None
 
     def look(self, words: tuple[ServerWord, ...] | None, after_s: float = 0.0, took_s: float = 1.0) -> Story:
         self.now += timedelta(seconds=after_s)
+        self.elapsed_s += after_s
         began, self.now = self.now, self.now + timedelta(seconds=took_s)
-        sighting = None if words is None else Sighting(words, began, self.now, 7)
+        began_s, self.elapsed_s = self.elapsed_s, self.elapsed_s + took_s
+        sighting = None
+        if words is not None:
+            sighting = Sighting(words, began, self.now, 7, began_s, self.elapsed_s, self.clock)
         result = observe(self.item, self.result, self.zone_class, sighting, self.now)
         self.result = UnitWithdrawalStatus.model_validate(result.dump())
         assert observe(self.item, self.result, self.zone_class, sighting, self.now) == self.result
@@ -139,7 +145,8 @@ def test_another_claim_of_the_name_begins_anew(change: dict[str, Any]) -> None:
     story = Story().look(CLEAN)
     story.item = ITEM.model_copy(update=change)
     later = story.now + timedelta(hours=2)
-    result = observe(story.item, story.result, CLASS, Sighting(CLEAN, later, later), later)
+    seen = Sighting(CLEAN, later, later, None, story.elapsed_s + 7200, story.elapsed_s + 7200, story.clock)
+    result = observe(story.item, story.result, CLASS, seen, later)
     assert [each.reason for each in result.conditions if each.type == "Withdrawn"] == ["Reconciling"]
 
 
@@ -149,6 +156,53 @@ def test_one_look_is_never_two_even_when_the_clock_is_put_back() -> None:
     story.result = observe(ITEM, None, CLASS, Sighting(CLEAN, story.now, back), story.now)
     assert story.withdrawn == ("Unknown", "Reconciling")
     assert observe(ITEM, story.result, CLASS, Sighting(CLEAN, story.now, back), story.now) == story.result
+
+
+@pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)])
+def test_a_wall_clock_that_jumps_neither_makes_a_proof_nor_delays_one(jump: timedelta) -> None:
+    story = Story().look(CLEAN)
+    story.now += jump
+    assert story.look(CLEAN, after_s=59).withdrawn == ("Unknown", "Reconciling")
+    assert story.look(CLEAN, after_s=1).withdrawn == ("True", "Verified")
+
+
+def test_another_process_has_not_counted_the_seconds_and_begins_half_a_proof_anew() -> None:
+    story = Story().look(giving(600)).look(CLEAN)
+    story.clock, story.elapsed_s = "second process", story.elapsed_s + 10_000
+    assert story.look(CLEAN, after_s=3600).withdrawn == ("Unknown", "Reconciling")
+    assert story.look(CLEAN, after_s=598).withdrawn == ("Unknown", "Reconciling")
+    assert story.look(CLEAN, after_s=2).withdrawn == ("True", "Verified")
+    story.clock, story.elapsed_s = "third process", 3.0
+    assert story.look(CLEAN).withdrawn == ("True", "Verified")
+    assert story.look(giving(60)).withdrawn == ("False", "StillPublished")
+
+
+def test_notes_about_very_many_servers_stay_small() -> None:
+    many = tuple(ServerWord(f"ns{number}.a-long-name.example", "NXDOMAIN", True) for number in range(500))
+    story = Story().look(many)
+    assert story.result is not None
+    assert story.result.provider is not None
+    assert len(str(story.result.provider.state)) < 300
+    assert story.look(many, after_s=60).withdrawn == ("True", "Verified")
+    assert story.look((*many, ServerWord("new", "NXDOMAIN", True)), after_s=60).withdrawn == ("Unknown", "Reconciling")
+
+
+@pytest.mark.parametrize(
+    ("rcode", "meaning"),
+    [
+        ("CHAIN", "CHAIN: the chain of aliases is too long."),
+        ("NOADDRESS", "NOADDRESS: the server has no address."),
+        ("NOTASKED", "NOTASKED: nobody has asked the server."),
+        ("SERVFAIL", "ns9 SERVFAIL."),
+    ],
+)
+def test_why_a_server_gave_no_answer_is_told_in_words(rcode: str, meaning: str) -> None:
+    story = Story().look((*CLEAN, ServerWord("ns9", rcode, answered=False)))
+    assert story.withdrawn == ("Unknown", "DNSProbeFailed")
+    assert story.result is not None
+    message = story.result.conditions[0].message
+    assert message.startswith(f"1 of 3 servers gave no answer: ns9 {rcode}.")
+    assert message.endswith(meaning)
 
 
 @pytest.mark.parametrize("other", [ClassBinding(uid="other", generation=1), ClassBinding(uid="class", generation=2)])

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import dns.flags
 import dns.message
+import dns.name
 import dns.rcode
 import dns.rdata
 import dns.rdatatype
@@ -18,8 +19,8 @@ import dns.rrset
 import pytest
 
 from controllers.probe.address import Address
-from controllers.probe.answer import Answer, Outcome, Question, read_answer, text_of
-from controllers.probe.exchange import NetworkExchange, has_route
+from controllers.probe.answer import RECORD_LIMIT, Answer, Outcome, Question, is_within, read_answer, text_of
+from controllers.probe.exchange import CONCURRENT_LIMIT, NetworkExchange, has_route
 from controllers.probe.pace import Pace
 from controllers.probe.round import Round, Server, probe
 
@@ -175,3 +176,75 @@ async def test_no_server_is_asked_faster_than_its_pace() -> None:
 def test_addresses_are_told_as_claims_write_them(kind: str, data: str) -> None:
     rdata = dns.rdata.from_text("IN", kind, data)
     assert text_of(dns.rdata.from_wire("IN", kind, rdata.to_wire() or b"", 0, len(rdata.to_wire() or b""))) == data
+
+
+@pytest.mark.parametrize("name", [f"{'a.' * 130}shop.test", f"{'a' * 64}.shop.test", "a..shop.test", "."])
+async def test_a_name_that_cannot_be_asked_for_is_a_broken_answer_and_ends_nothing(name: str) -> None:
+    async with scripted(lambda query, _: []) as (at, server):
+        reply = await NetworkExchange(Pace(1000.0)).ask(at, Question(name, dns.rdatatype.A), 0.2)
+    assert isinstance(reply, Answer)
+    assert (reply.outcome, reply.rcode) == (Outcome.FAILED, "MALFORMED")
+    assert server.queries == []
+
+
+async def test_so_many_sockets_are_open_at_a_time_and_waiting_for_one_is_no_silence() -> None:
+    open_now, most = 0, 0
+
+    class Slow(_Scripted):
+        def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+            nonlocal open_now, most
+            open_now += 1
+            most = max(most, open_now)
+            query = dns.message.from_wire(data)
+
+            def reply() -> None:
+                nonlocal open_now
+                open_now -= 1
+                self._transport.sendto(answer(query, "192.0.2.1").to_wire(), addr)
+
+            asyncio.get_running_loop().call_later(0.3, reply)
+
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.create_datagram_endpoint(lambda: Slow(lambda *_: []), local_addr=("127.0.0.1", 0))
+    host, port = transport.get_extra_info("sockname")[:2]
+    # Two exchanges, as two providers have: the bound is one for the process.
+    exchanges = [NetworkExchange(Pace(1e9)), NetworkExchange(Pace(1e9))]
+    try:
+        asked = [
+            exchanges[number % 2].ask(Address(host, port), QUESTION, 5.0) for number in range(CONCURRENT_LIMIT + 60)
+        ]
+        replies = await asyncio.gather(*asked)
+    finally:
+        transport.close()
+    assert all(isinstance(each, dns.message.Message) for each in replies)
+    assert CONCURRENT_LIMIT - 60 < most <= CONCURRENT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("count", "outcome", "rcode"),
+    [(RECORD_LIMIT, Outcome.DATA, "NOERROR"), (RECORD_LIMIT + 1, Outcome.FAILED, "TOOMANY")],
+)
+def test_very_many_records_are_not_judged_by_a_part_of_them(count: int, outcome: Outcome, rcode: str) -> None:
+    query = dns.message.make_query("www.shop.test.", "A")
+    reply = answer(query, *(f"10.0.{number // 250}.{number % 250}" for number in range(count)))
+    found = read_answer(dns.message.from_wire(reply.to_wire()), QUESTION, "shop.test")
+    assert (found.outcome, found.rcode) == (outcome, rcode)
+    assert len(found.values) == (count if outcome is Outcome.DATA else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "inside"),
+    [
+        ("shop.test", True),
+        ("www.shop.test", True),
+        ("a\\\\.shop.test", True),
+        ("a\\.shop.test", False),
+        ("a\\\\\\.shop.test", False),
+        ("eshop.test", False),
+        ("test", False),
+    ],
+)
+def test_a_dot_within_a_label_is_no_border_between_zones(name: str, inside: bool) -> None:
+    assert is_within(name, "shop.test") is inside
+    parsed = dns.name.from_text(f"{name}.")
+    assert parsed.is_subdomain(dns.name.from_text("shop.test.")) is inside

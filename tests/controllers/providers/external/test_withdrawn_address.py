@@ -44,7 +44,7 @@ async def test_verified_needs_two_clean_rounds_of_every_server_a_ttl_apart(tmp_p
 
         # One server is free of it, and for a long time: that proves nothing.
         await one.edit(DOMAIN, zone_text(DOMAIN, FREE, 2), 2)
-        world.put_forward(3600)
+        world.go_on(3600)
         await world.next_round()
         message = await until("False", "StillPublished")
         await world.until_message(RECORD_WITHDRAWALS, "old", "Withdrawn", "1 of 2 servers")
@@ -54,12 +54,12 @@ async def test_verified_needs_two_clean_rounds_of_every_server_a_ttl_apart(tmp_p
         await world.next_round()
         await until("Unknown", "Reconciling")
         await until("False", "NotWithdrawn", "Ready")
-        world.put_forward(890)
+        world.go_on(890)
         await world.next_round()
         await until("Unknown", "Reconciling")
         # A server that does not answer is not a server that is free of it.
         await other.end()
-        world.put_forward(20)
+        world.go_on(20)
         await world.next_round()
         await until("Unknown", "DNSProbeFailed")
         await until("False", "DNSProbeFailed", "Ready")
@@ -76,7 +76,7 @@ async def test_verified_needs_two_clean_rounds_of_every_server_a_ttl_apart(tmp_p
         await until("False", "NotWithdrawn", "Ready")
 
 
-async def test_half_a_proof_outlives_the_manager(tmp_path: Path) -> None:
+async def test_half_a_proof_begins_again_with_the_manager_and_a_whole_one_stays(tmp_path: Path) -> None:
     async with (
         running_peer("knot", tmp_path / "knot", {DOMAIN: zone_text(DOMAIN, BUSY)}) as one,
         World(tmp_path) as world,
@@ -87,12 +87,36 @@ async def test_half_a_proof_outlives_the_manager(tmp_path: Path) -> None:
         await one.edit(DOMAIN, zone_text(DOMAIN, FREE, 2), 2)
         await world.next_round()
         await world.until_says(RECORD_WITHDRAWALS, "old", "Unknown", "Reconciling", "Withdrawn")
-        world.put_forward(899)
+        world.go_on(901)
+        await world.restart()
+        # Nobody has counted the seconds while the manager was away; the TTL that the address was seen with is remembered.
+        await world.next_round()
+        await world.until_message(RECORD_WITHDRAWALS, "old", "Withdrawn", "None of 1 servers gives the address; it is")
+        world.go_on(890)
+        await world.next_round()
+        assert (await said(world, "old", "Withdrawn"))["reason"] == "Reconciling"
+        world.go_on(20)
+        await world.next_round()
+        await world.until_says(RECORD_WITHDRAWALS, "old", "True", "Verified", "Withdrawn")
         await world.restart()
         await world.next_round()
-        # The TTL that the address was seen with is remembered, and so is since when it has been gone.
+        await world.until_says(RECORD_WITHDRAWALS, "old", "True", "Verified", "Withdrawn")
+
+
+async def test_a_wall_clock_that_is_put_forward_is_no_time_that_passed(tmp_path: Path) -> None:
+    async with (
+        running_peer("nsd", tmp_path / "nsd", {DOMAIN: zone_text(DOMAIN, FREE)}) as one,
+        World(tmp_path) as world,
+    ):
+        await world.zone(one.address)
+        await world.withdrawal("old", "www", ADDRESS)
+        await world.until_says(RECORD_WITHDRAWALS, "old", "Unknown", "Reconciling", "Withdrawn")
+        world.put_forward(7200)
+        world.go_on(59)
+        await world.next_round()
         assert (await said(world, "old", "Withdrawn"))["reason"] == "Reconciling"
-        world.put_forward(2)
+        world.put_forward(-14_400)
+        world.go_on(2)
         await world.next_round()
         await world.until_says(RECORD_WITHDRAWALS, "old", "True", "Verified", "Withdrawn")
 

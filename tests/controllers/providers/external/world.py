@@ -37,11 +37,12 @@ ASK_AGAIN_S: Final = 0.05
 
 
 class World:
-    """Use as an asynchronous context manager. `now` is the wall clock of the provider, which a test may put forward."""
+    """Use as an asynchronous context manager. `now` is the wall clock of the provider, `elapsed_s` the clock that nobody puts."""
 
     def __init__(self, folder: Path, config: ExternalConfig | None = None, exchange: Exchange | None = None) -> None:
         self.api = ApiServer(folder / "data")
         self.now = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
+        self.elapsed_s = 1000.0
         self._config = config or ExternalConfig(queries_per_s=1000.0)
         self._exchange = exchange
         self._stack = AsyncExitStack()
@@ -90,7 +91,7 @@ class World:
     def _attach(self, surroundings: Surroundings) -> AttachedProvider:
         own = Surroundings(surroundings.client, surroundings.informers, surroundings.recorder, lambda: self.now)
         exchange = self._exchange or NetworkExchange(Pace(self._config.queries_per_s))
-        prober = _CountingProber(exchange, self._config.port, lambda: self.now)
+        prober = _CountingProber(exchange, self._config.port, lambda: self.now, lambda: self.elapsed_s)
         self._prober = prober
         return AttachedProvider(lambda: ExternalProvider(own, prober, self._config))
 
@@ -142,8 +143,13 @@ class World:
 
         await self.until(ended)
 
+    def go_on(self, seconds: float) -> None:
+        """Let time pass, by both clocks of the provider."""
+        self.put_forward(seconds)
+        self.elapsed_s += seconds
+
     def put_forward(self, seconds: float) -> None:
-        """Let the wall clock of the provider go on."""
+        """Put the wall clock of the provider, as a host does whose clock was wrong."""
         self.now += timedelta(seconds=seconds)
 
     async def condition(self, ref: ResourceRef, name: str, kind: str = "Programmed") -> dict[str, Any]:

@@ -23,6 +23,7 @@ from controllers.providers.hosted.withdrawal import Published, WithdrawalWatch
 from kube.object import ObjectKey
 from tests.controllers.providers.hosted.build import DOMAIN, KEY, head, unit, zone_class
 from zonemodel.hosted_zone import HostedRecordSet
+from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
 
 ADDRESS = "192.0.2.1"
@@ -53,6 +54,8 @@ class Desk(ProbeDesk):
         self.plans: list[Plan] = []
         self.answers: tuple[Answer, Answer] | None = None
         self.now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+        self.elapsed_s = 0.0
+        self.made_for: Plan | None = None
 
     def ask(self, zone: ObjectKey, plan: Plan) -> Probed | None:
         self.plans.append(plan)
@@ -66,7 +69,18 @@ class Desk(ProbeDesk):
             }
             for server, answer in zip(plan.servers, self.answers, strict=False)
         }
-        return Probed(plan, Round(DOMAIN, plan.servers, said, self.now, self.now, "x"))
+        found = Round(
+            DOMAIN,
+            plan.servers,
+            said,
+            self.now,
+            self.now,
+            "x",
+            began_s=self.elapsed_s,
+            ended_s=self.elapsed_s,
+            clock="this process",
+        )
+        return Probed(self.made_for or plan, found)
 
 
 class Story:
@@ -97,6 +111,7 @@ class Story:
     def look(self, *answers: Answer, after_s: float = 0.0) -> tuple[str, str]:
         """Return Withdrawn after a look with these answers of both servers."""
         self.desk.now += timedelta(seconds=after_s)
+        self.desk.elapsed_s += after_s
         self.desk.answers = (answers[0], answers[1]) if answers else None
         level = ServiceLevel(len(SERVERS), 1, 0, self.behind, ())
         published = Published(head(), self.history, level)
@@ -162,6 +177,21 @@ def test_without_live_servers_or_a_known_snapshot_nothing_is_proven() -> None:
     story.view = replace(story.view, endpoints=())
     story.history = History(digest="sha256:new", lines={})
     assert story.look(NOTHING, NOTHING) == ("Unknown", "Reconciling")
+
+
+def test_a_round_over_another_domain_or_other_servers_proves_nothing() -> None:
+    story = Story()
+    story.look(NOTHING, NOTHING)
+    (plan,) = story.desk.plans
+    for other in (
+        replace(plan, domain=Fqdn("former.test")),
+        replace(plan, servers=SERVERS[:1]),
+        replace(plan, stamp=None),
+    ):
+        story.desk.made_for = other
+        assert story.look(NOTHING, NOTHING, after_s=3600) == ("Unknown", "Reconciling")
+    story.desk.made_for = replace(plan, timeout_s=1.0)
+    assert story.look(NOTHING, NOTHING, after_s=3600) == ("True", "Verified")
 
 
 def test_servers_are_asked_anew_when_all_of_them_have_got_free_of_the_address_and_not_for_every_edit() -> None:

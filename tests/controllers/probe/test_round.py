@@ -1,0 +1,107 @@
+"""What a round says of servers that were asked, that nobody could ask, and that nobody knew of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dns.rdatatype
+import pytest
+
+from controllers.probe.address import Address, ServerName
+from controllers.probe.answer import Outcome, Question
+from controllers.probe.prober import Plan, Prober
+from controllers.probe.round import Round, Server
+from controllers.probe.subject import LONGEST_NAME_CHARS, Subject, question_about
+from tests.controllers.probe.internet import RESOLVER, Internet, internet
+from zonemodel.name import Fqdn
+
+ZONE = Fqdn("shop.test")
+ONE, TWO = "192.0.2.11", "192.0.2.12"
+WWW = Question("www.shop.test", dns.rdatatype.A)
+PLAN = Plan(ZONE, (Subject("www", dns.rdatatype.A),), resolvers=(RESOLVER,), timeout_s=1.0)
+
+
+async def probed(world: Internet, plan: Plan = PLAN) -> Round:
+    return await Prober(world, 53).probe(plan)
+
+
+async def test_a_server_without_an_address_has_its_word_on_everything_that_is_asked() -> None:
+    world = internet(
+        "shop NS ns1.shop\nshop NS gone.example.\nns1.shop A 192.0.2.11\n",
+        {ONE: "@ NS ns1\n@ NS gone.example.\nns1 A 192.0.2.11\nwww A 192.0.2.1\n"},
+    )
+    found = await probed(world)
+    told = {name: (answer.outcome, answer.rcode) for name, answer in found.told(WWW)}
+    assert told == {
+        "ns1.shop.test": (Outcome.DATA, "NOERROR"),
+        "gone.example": (Outcome.UNASKED, "NOADDRESS"),
+    }
+    assert [answer.rcode for _, answer in found.apex(dns.rdatatype.SOA)] == ["NOADDRESS", "NOERROR"]
+    assert found.told(Question("other.shop.test", dns.rdatatype.A)) == []
+
+
+async def test_when_no_server_has_an_address_each_of_them_has_its_word() -> None:
+    found = await probed(internet("shop NS gone.example.\nshop NS lost.example.\n", {}))
+    assert [(name, answer.rcode) for name, answer in found.told(WWW)] == [
+        ("gone.example", "NOADDRESS"),
+        ("lost.example", "NOADDRESS"),
+    ]
+
+
+async def test_a_name_server_that_the_apex_names_and_nobody_asked_is_known() -> None:
+    world = internet("", {ONE: "@ NS ns1.example.\n@ NS ns2.example.\n"}, {"ns1.example": ONE})
+    by_name = await probed(world, replace(PLAN, name_servers=(ServerName(Fqdn("ns1.example")),)))
+    assert by_name.left_out() == ("ns2.example",)
+    # Whose an address is cannot be told from a name.
+    assert (await probed(world, replace(PLAN, name_servers=(Address(ONE),)))).left_out() == ()
+    assert (await probed(world, replace(PLAN, servers=(Server("pod-a", (Address(ONE),)),)))).left_out() == ()
+
+
+async def test_a_round_tells_how_long_it_took_by_a_clock_of_its_own() -> None:
+    seconds = iter((100.0, 107.5, 200.0, 201.0))
+    prober = Prober(internet("", {}), 53, clock=lambda: next(seconds))
+    plan = replace(PLAN, name_servers=(Address(ONE),))
+    one, other = await prober.probe(plan), await prober.probe(plan)
+    assert (one.began_s, one.ended_s, other.began_s, other.ended_s) == (100.0, 107.5, 200.0, 201.0)
+    assert one.clock == other.clock
+    assert one.clock != (await probed(internet("", {}), plan)).clock
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"domain": Fqdn("other.test")},
+        {"servers": (Server("pod", ()),)},
+        {"name_servers": (Address(ONE),)},
+        {"resolvers": ()},
+    ],
+)
+def test_plans_that_ask_other_servers_or_about_another_zone_are_told_apart(change: dict[str, object]) -> None:
+    assert PLAN.asks_the_same_servers(replace(PLAN, subjects=(), stamp="x"))
+    assert not PLAN.asks_the_same_servers(replace(PLAN, **change))  # type: ignore[arg-type] # fields of a plan
+
+
+LABEL = "0123456789abcdef0123"
+
+
+def long_domain(chars: int) -> Fqdn:
+    name = ".".join(["d" * 63] * 5)[-chars:]
+    return Fqdn(f"x{name[1:]}" if name.startswith(".") else name)
+
+
+@pytest.mark.parametrize(("domain_chars", "label_chars"), [(200, 20), (232, 20), (233, 19), (251, 1)])
+async def test_the_label_for_a_wildcard_is_as_long_as_a_name_has_room_for(domain_chars: int, label_chars: int) -> None:
+    domain = long_domain(domain_chars)
+    question = question_about("*", dns.rdatatype.A, domain, LABEL)
+    assert question.name == f"{LABEL[:label_chars]}.{domain}"
+    assert len(question.name) <= LONGEST_NAME_CHARS
+    world = Internet()
+    world.serve(ONE, domain, "@ NS ns1.example.\n* A 192.0.2.7\n")
+    plan = Plan(domain, (Subject("*", dns.rdatatype.A, proof=True),), name_servers=(Address(ONE),))
+    found = await probed(world, plan)
+    assert {each.name.partition(".")[0] for each in found.asked} >= {found.label[:label_chars], "*"}
+
+
+def test_only_the_star_of_a_wildcard_is_replaced() -> None:
+    assert question_about("*.app", 1, ZONE, "new").name == "new.app.shop.test"
+    assert question_about("app", 1, ZONE, "new").name == "app.shop.test"

@@ -1,0 +1,102 @@
+"""Which round counts for what, and what a record set is told when nobody looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dns.rdatatype
+import pytest
+
+from controllers.api.record_withdrawal_item import ClassBinding
+from controllers.api.zone_unit import UnitRecordSet
+from controllers.ledger.result import PlainItem
+from controllers.probe.address import Address
+from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.desk import Probed
+from controllers.probe.prober import Plan
+from controllers.probe.round import Round, Server, apex_questions
+from controllers.probe.subject import Subject
+from controllers.providers.external.judgement import Look, judge_items, zone_result
+from controllers.providers.external.observation import judge_zone
+from controllers.providers.external.parameters import DeletionPolicy, Settings
+from controllers.providers.external.zone_unit import Stamp, is_proof
+from zonemodel.name import Fqdn
+
+DOMAIN = Fqdn("shop.test")
+CLASS = ClassBinding(uid="class", generation=1)
+PLAN = Plan(DOMAIN, name_servers=(Address("192.0.2.11"),), stamp=Stamp(CLASS, None, frozenset()))
+NO_BODY = UnitRecordSet.model_validate(
+    {"recordSetNamespace": "team", "recordSetName": "www", "observedGeneration": 1, "name": "www", "type": "A"}
+)
+ONE = Address("192.0.2.11")
+SOA, NS = apex_questions(DOMAIN)
+
+
+def probed(plan: Plan) -> Probed:
+    return Probed(plan, Round(plan.domain, (), {}))
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        {"domain": Fqdn("former.test")},
+        {"name_servers": (Address("192.0.2.12"),)},
+        {"resolvers": (Address("192.0.2.53"),)},
+        {"stamp": Stamp(ClassBinding(uid="other", generation=1), None, frozenset())},
+        {"stamp": Stamp(ClassBinding(uid="class", generation=2), None, frozenset())},
+        {"stamp": Stamp(None, None, frozenset())},
+        {"stamp": None},
+    ],
+    ids=lambda each: str(next(iter(each.items()))),
+)
+def test_a_round_over_another_zone_other_servers_or_under_another_class_proves_nothing(
+    difference: dict[str, object],
+) -> None:
+    assert is_proof(probed(replace(PLAN, subjects=(Subject("www", 1),), interval_s=10.0)), PLAN)
+    assert not is_proof(probed(replace(PLAN, **difference)), PLAN)  # type: ignore[arg-type] # fields of a plan
+
+
+def items(item: UnitRecordSet = NO_BODY, **change: object) -> list[list[PlainItem]]:
+    return [[PlainItem(item.model_copy(update=change), item.key)]]
+
+
+def test_a_deletion_that_nobody_looks_at_is_done_whatever_the_record_set_holds() -> None:
+    look = Look(DOMAIN, Settings(deletion_policy=DeletionPolicy.FORGET), None)
+    ((result,),) = judge_items(look, items(deletion_requested=True))
+    assert result.gone
+    ((kept,),) = judge_items(look, items())
+    assert not kept.gone
+    ((observed,),) = judge_items(Look(DOMAIN, Settings(), None), items(deletion_requested=True))
+    assert not observed.gone
+
+
+def a_round(*servers: Server, ns: Answer, names: frozenset[str] | None = None) -> Round:
+    answers = {ONE: {SOA: Answer(Outcome.DATA, "NOERROR", frozenset({"ns. h. 5 0 0 0 0"})), NS: ns}}
+    www = Question(f"www.{DOMAIN}", dns.rdatatype.A)
+    answers[ONE][www] = Answer(Outcome.DATA, "NOERROR", frozenset({"192.0.2.1"}), 300)
+    return Round(DOMAIN, servers, answers, asked=frozenset({SOA, NS, www}), names=names)
+
+
+def test_a_server_that_nobody_could_ask_is_not_known_to_have_the_records() -> None:
+    ns = Answer(Outcome.DATA, "NOERROR", frozenset({"ns1.example"}))
+    found = a_round(Server("ns1.example", (ONE,)), Server("gone.example", ()), ns=ns)
+    www = UnitRecordSet.model_validate({**NO_BODY.dump(), "ttl": 300, "a": {"addresses": ["192.0.2.1"]}})
+    ((result,),) = judge_items(Look(DOMAIN, Settings(), found), items(www))
+    assert (result.programmed.status, result.programmed.reason) == ("Unknown", "ProviderUnavailable")
+    assert result.programmed.message == "No word from 1 of 2 servers: gone.example NOADDRESS."
+    verdict = judge_zone(found)
+    assert (verdict.status, verdict.reason) == ("Unknown", "ProviderUnavailable")
+    data = zone_result(Look(DOMAIN, Settings(), found)).data
+    assert data is not None
+    assert [(each["server"], each["answer"]) for each in data["servers"]] == [
+        ("ns1.example", "NOERROR"),
+        ("gone.example", "NOADDRESS"),
+    ]
+
+
+def test_name_servers_that_the_class_leaves_out_are_told() -> None:
+    ns = Answer(Outcome.DATA, "NOERROR", frozenset({"ns1.example", "ns2.example"}))
+    found = a_round(Server("ns1.example", (ONE,)), ns=ns, names=frozenset({"ns1.example"}))
+    assert judge_zone(found).message == (
+        "1 of 1 servers speak for the zone. the apex names ns2.example, which nobody asks."
+    )
