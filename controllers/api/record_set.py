@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr, ValidationError
 
 from controllers.api.condition import Conditions
 from controllers.api.object import ApiObject, parser
@@ -12,6 +14,20 @@ from controllers.api.reference import FullRef, NamespacedRef, ProviderRef
 from controllers.api.zone import ProviderData
 from zonemodel.model import Model
 from zonemodel.record import TTL_MAX_S, RecordBodies, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A field of a spec that was left out since it holds what its type cannot; `path` is below the spec, `found` the JSON value."""
+
+    path: str
+    found: Any
+    why: str
+
+    @property
+    def field(self) -> str:
+        """The field of the spec that was left out."""
+        return self.path.partition(".")[0]
 
 
 class RecordSetSpec(RecordBodies):
@@ -34,6 +50,12 @@ class RecordSetSpec(RecordBodies):
         dict[str, Any] | None,
         Field(description="Existing records of the provider to take over; its schema stands in the Provider."),
     ] = None
+    _unreadable: tuple[Unreadable, ...] = PrivateAttr(default=())
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """What was left out when the claim was parsed."""
+        return self._unreadable
 
 
 class RecordSetZoneStatus(Model):
@@ -54,4 +76,32 @@ class RecordSetStatus(Model):
 
 
 RecordSet = ApiObject[RecordSetSpec, RecordSetStatus]
-parse_record_set = parser(RecordSetSpec, RecordSetStatus)
+_parse_strictly = parser(RecordSetSpec, RecordSetStatus)
+_LEFT_OUT: Final = frozenset({"ttl", *(each.field for each in RecordType)})
+
+
+def parse_record_set(obj: Mapping[str, Any]) -> RecordSet:
+    """Parse API JSON; raises ValueError on a shape that a RecordSet cannot have.
+
+    A TTL or a body with values that their types cannot hold is left out and told in `spec.unreadable`, so that the claim is there to be
+    refused, and to be deleted: a Provider may take such a body at admission, and claims come around admission.
+    """
+    try:
+        return _parse_strictly(obj)
+    except ValidationError as error:
+        faults = [_unreadable(each["loc"], each["input"], each["msg"]) for each in error.errors(include_url=False)]
+        spec = obj.get("spec") or {}
+        if not all(fault.field in _LEFT_OUT and fault.field in spec for fault in faults):
+            raise
+        left = {fault.field for fault in faults}
+        found = _parse_strictly({**obj, "spec": {name: each for name, each in spec.items() if name not in left}})
+        # A list whose items are at fault is told to be short of them, too.
+        inner = [each for each in faults if not any(other.path.startswith(f"{each.path}[") for other in faults)]
+        found.spec._unreadable = tuple(inner)
+        return found
+
+
+def _unreadable(place: tuple[int | str, ...], found: Any, why: str) -> Unreadable:
+    path = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place)
+    words = why.replace("Tuple", "List")
+    return Unreadable(path.lstrip("."), found, f"{words[:1].lower()}{words[1:]}")

@@ -6,6 +6,7 @@ Owns the order of writes. Never decides: it carries out a composition, and every
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from controllers.api.group import (
@@ -21,9 +22,10 @@ from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
+from controllers.core.shortfall import Shortfall, lesser_specs, words_for
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
-from kube.errors import Conflict, NotFound, TooLarge
+from kube.errors import Conflict, Invalid, NotFound, TooLarge
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
@@ -72,13 +74,13 @@ class LedgerWriter:
             self._release_once(ref, meta, released) for ref, meta in leaving if _mark(ref, meta) not in released
         )
 
-    async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> Mapping[int, str]:
+    async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> Mapping[int, Shortfall]:
         """Bring the parts of the ledger to what was composed: first those that hold items, then those that are empty now.
 
-        Returns the parts that the API has no room for, with its words; they stay as they are.
+        Returns the parts that the API does not take as they were composed.
         """
         existing = {unit.spec.part: unit for unit in inputs.units}
-        oversized: dict[int, str] = {}
+        shortfalls: dict[int, Shortfall] = {}
         for part, spec in (composition.parts or {}).items():
             unit = existing.get(part)
             try:
@@ -86,12 +88,13 @@ class LedgerWriter:
                     await self._create(inputs, part, spec)
                 elif unit.spec != spec or _may_be_held(unit.meta):
                     await self._change(inputs.key, unit, spec)
-            except TooLarge as error:
-                oversized[part] = error.message
+            except (TooLarge, Invalid) as error:
+                stands = await self._change_less(inputs.key, unit, spec) if unit is not None else None
+                shortfalls[part] = Shortfall(words_for(part, error), stands)
         for unit in inputs.units:
             await self._tidy(inputs.key, unit, composition)
         await self._forward_request(inputs)
-        return oversized
+        return shortfalls
 
     async def write_status(self, ref: ResourceRef, key: ObjectKey, status: Model) -> None:
         """Replace a claim's status; a claim that has gone meanwhile needs none."""
@@ -139,6 +142,16 @@ class LedgerWriter:
         except NotFound as error:
             raise _gone(error) from error
         self._expectations.wrote(zone, unit.key, unit.meta.resource_version)
+
+    async def _change_less(self, zone: ObjectKey, unit: ZoneUnit, spec: ZoneUnitSpec) -> ZoneUnitSpec:
+        """Write as much of a part as the API takes, and return what stands there then."""
+        for lesser in lesser_specs(unit.spec, spec):
+            if lesser == unit.spec:
+                break
+            with suppress(TooLarge, Invalid):
+                await self._change(zone, unit, lesser)
+                return lesser
+        return unit.spec
 
     async def _delete(self, zone: ObjectKey, unit: ZoneUnit) -> None:
         try:

@@ -26,6 +26,7 @@ from controllers.core.owner import Register, by_age, register_ledger
 from controllers.core.placement import place
 from controllers.core.providercontract.conversion.outcome import Converted
 from controllers.core.record_rule import judge_zone_ref, verdict_under
+from controllers.core.shortfall import Shortfall
 from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
 from controllers.core.zone_rule import judge_ledger, judge_surroundings
 from kube.object import ObjectKey
@@ -97,16 +98,16 @@ def _compose_records(inputs: ZoneInputs, memory: ZoneMemory | None) -> Compositi
     return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
 
 
-def without_room(composition: Composition, oversized: Mapping[int, str]) -> Composition:
-    """Return a composition of which the API refused some parts as too large: whoever wanted something new in them is told so."""
-    verdicts = dict(composition.record_verdicts)
-    for part, message in oversized.items():
-        for item in (composition.parts or {})[part].record_sets:
-            if item.key in verdicts and composition.ledger.items.get(item.key) != item:
-                verdicts[item.key] = waiting(
-                    Reason.RECONCILE_ERROR, f"The ledger has no room for it in part {part}: {message}"
-                )
-    return replace(composition, record_verdicts=verdicts)
+def fallen_short(composition: Composition, shortfalls: Mapping[int, Shortfall]) -> Composition:
+    """Return a composition of which the API did not take all: whoever wanted something new that does not stand there is told so."""
+    verdicts, zone_verdict = dict(composition.record_verdicts), composition.zone_verdict
+    for part, shortfall in shortfalls.items():
+        spec = (composition.parts or {})[part]
+        told = waiting(Reason.RECONCILE_ERROR, shortfall.message)
+        verdicts.update((item.key, told) for item in spec.record_sets if item.key in verdicts and shortfall.lacks(item))
+        if part == 0 and (shortfall.stands is None or shortfall.stands.zone != spec.zone):
+            zone_verdict = told
+    return replace(composition, record_verdicts=verdicts, zone_verdict=zone_verdict)
 
 
 def _judge_zone(zone: Zone, inputs: ZoneInputs, memory: ZoneMemory) -> Verdict | Converted:

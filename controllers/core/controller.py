@@ -23,7 +23,7 @@ from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.apply import LedgerWriter
 from controllers.core.collection import Collection
-from controllers.core.compose import Composition, compose, without_room
+from controllers.core.compose import Composition, compose, fallen_short
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import (
     CLASS_INDEX,
@@ -125,8 +125,8 @@ class Composer:
             composition = compose(replace(inputs, collecting=True), memory)
         self._guarded.note(key, composition.step is not None and composition.step.hold is not None)
         await self._writer.hold_claims(inputs, composition)
-        if oversized := await self._writer.write_ledger(inputs, composition):
-            composition = without_room(composition, oversized)
+        if shortfalls := await self._writer.write_ledger(inputs, composition):
+            composition = fallen_short(composition, shortfalls)
         await self._writer.release_claims(inputs, composition)
         again = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)

@@ -14,9 +14,10 @@ from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import Zone
+from controllers.core.admission.record_body import Switch, Validation, judge_body
 from controllers.core.providercontract.contract import Contract
 from controllers.core.providercontract.environment import claim_variables
-from controllers.core.providercontract.fault import Fault, FaultReason, tell
+from controllers.core.providercontract.fault import Fault, FaultReason, describe, tell
 from controllers.core.providercontract.field import Field
 from controllers.core.providercontract.target import Target
 from zonemodel.name import APEX
@@ -76,18 +77,39 @@ def _judge(target: Target, claim: Zone | RecordSet, contract: Contract) -> _Find
 
 def _judge_records(claim: RecordSet, disabled: set[str]) -> Iterator[Fault]:
     spec = claim.spec
-    if spec.ttl is None and "require-ttl" not in disabled:
+    body_may_be_left_out = _MAY_BE_LEFT_OUT.get(spec.type) in disabled
+    unreadable = [each for each in spec.unreadable if each.field != spec.type.field or not body_may_be_left_out]
+    yield from (
+        Fault(f"spec.{each.path}", describe(each.found), f"a value of which holds: {each.why}") for each in unreadable
+    )
+    told = {each.field for each in unreadable}
+    if spec.ttl is None and "require-ttl" not in disabled and "ttl" not in told:
         yield Fault("spec.ttl", "nothing", "seconds", FaultReason.REQUIRED)
     if spec.type is RecordType.CNAME and spec.name == APEX and "forbid-cname-apex" not in disabled:
         yield Fault("spec.name", f'"{APEX}"', "any name below the apex for a CNAME (RFC 1034 section 3.6.2)")
     if getattr(spec, spec.type.field) is None:
-        if _MAY_BE_LEFT_OUT.get(spec.type) not in disabled:
+        if not body_may_be_left_out and spec.type.field not in told:
             yield Fault(f"spec.{spec.type.field}", "nothing", f"the records of type {spec.type}", FaultReason.REQUIRED)
+        return
+    # The ledger's own admission refuses an item with any of these faults, and with it all that is written beside it.
+    printable = not disabled & {"require-txt-values", "forbid-txt-non-printable-ascii"}
+    strict = Validation.FORBID_TXT_NON_PRINTABLE_ASCII if printable else None
+    judged = judge_body(Field("spec", _records_of(claim)), lambda each: Switch.ON if each is strict else Switch.UNKNOWN)
+    faults = list(judged)
+    yield from faults
+    if faults:
         return
     try:
         encode_bodies(spec)
     except ValueError as error:
         yield Fault(f"spec.{spec.type.field}", f"values without a wire form: {error}", f"records of type {spec.type}")
+
+
+def _records_of(claim: RecordSet) -> dict[str, Any]:
+    """Return what a claim says of its records, as a manifest says it."""
+    bodies = {each.field: getattr(claim.spec, each.field) for each in RecordType}
+    present = {name: body.dump() for name, body in bodies.items() if body is not None}
+    return {"type": claim.spec.type.value, "name": claim.spec.name, **present}
 
 
 def _verdict(faults: list[Fault]) -> Verdict:

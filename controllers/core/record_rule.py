@@ -14,13 +14,14 @@ from controllers.api.record_set import RecordSet
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import PART_NAME
+from controllers.core.admission.record_name import OWNER, judge_owner
 from controllers.core.conversion import Ruling, convert_record_set
 from controllers.core.grant import judge_record_set_grant
 from controllers.core.inputs import ZoneInputs, contracts_of
 from controllers.core.payload_rule import judge_record_set_payload
 from controllers.core.providercontract.fault import tell
-from controllers.core.providercontract.field import Field, judge_reference
-from zonemodel.name import Fqdn, OwnerName, object_to_length, object_to_owner
+from controllers.core.providercontract.field import Field, judge_reference, require_text
+from zonemodel.name import Fqdn, OwnerName, object_to_length
 
 Rule = Callable[[RecordSet, Zone, ZoneInputs], Verdict]
 _UNKNOWN_REASONS: Final = RECORD_SET_REASONS[ConditionType.ACCEPTED, ConditionStatus.UNKNOWN]
@@ -79,8 +80,9 @@ def _provider_has_the_type(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> 
 
 def _name_fits_the_zone(claim: RecordSet, zone: Zone, inputs: ZoneInputs) -> Verdict:
     """Admission refuses such names already; one that came in while nobody was asked is not published either."""
-    if fault := object_to_owner(claim.spec.name, underscore=True):
-        return refused(Reason.INVALID_ZONE_REF, f'spec.name: found "{claim.spec.name}", which {fault}.')
+    name = Field("spec.name", claim.spec.name)
+    if faults := [*require_text(name, OWNER), *judge_owner(name, claim.spec.type)]:
+        return refused(Reason.INVALID_ZONE_REF, f"{tell(faults)}.")
     objection = object_to_length(OwnerName(claim.spec.name), Fqdn(zone.spec.domain_name))
     return ACCEPTED if objection is None else refused(Reason.INVALID_ZONE_REF, f"In this Zone {objection}.")
 

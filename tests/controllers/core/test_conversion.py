@@ -292,6 +292,21 @@ async def test_an_edit_that_the_ledger_has_no_room_for_is_told_so_and_changes_no
     await world.until_item("first", lambda item: len(item["txt"]["values"]) == 2)
 
 
+async def test_an_edit_that_the_ledger_has_no_room_for_holds_up_no_other(world: World) -> None:
+    await world.text("first", 1)
+    await world.text("second", 160)
+    for name in ("edited", "leaving"):
+        await world.claim(name, "raw")
+        await world.until_item(name, lambda _: True)
+    await world.edit("first", txt={"values": texts(300)})
+    await world.until_told("first", ("Unknown", "ReconcileError"))
+    await world.edit("edited", ttl=77)
+    await world.until_item("edited", lambda item: item["ttl"] == 77)
+    await world.client.delete(RECORD_SETS, name="leaving", namespace="default")
+    await world.until_item("leaving", lambda item: item["deletionRequested"])
+    await world.until_told("first", ("Unknown", "ReconcileError"))
+
+
 def texts(count: int) -> list[str]:
     """So many texts of 4000 octets."""
     return [f"{number:04}" + "x" * 3996 for number in range(count)]

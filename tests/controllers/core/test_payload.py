@@ -13,6 +13,7 @@ from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import Verdict
 from controllers.api.zone_unit import UnitRecordSet
+from controllers.core.admission.ledger import validate_zone_unit
 from controllers.core.compose import Composition, compose
 from controllers.core.inputs import ZoneInputs
 from controllers.core.memory import ZoneMemory
@@ -84,7 +85,11 @@ def items(composition: Composition) -> dict[ObjectKey, UnitRecordSet]:
         (record_set("a", ttl=None), Reason.INVALID_PROVIDER_PAYLOAD, "spec.ttl: found nothing"),
         (record_set("a", a=None, ttl=None, options={"mode": "plain"}), Reason.ACCEPTED, ""),
         (record_set("a", type="A", options={"mode": "raw"}), Reason.INVALID_PROVIDER_PAYLOAD, "spec.a: found nothing"),
-        (record_set("a", type="A", a={"addresses": ["1.2.3"]}), Reason.INVALID_PROVIDER_PAYLOAD, "spec.a: "),
+        (
+            record_set("a", type="A", a={"addresses": ["1.2.3"]}),
+            Reason.INVALID_PROVIDER_PAYLOAD,
+            "spec.a.addresses[0]: ",
+        ),
         (record_set("a", type="MX", options={"mode": "plain"}), Reason.INVALID_PROVIDER_PAYLOAD, "spec.mx"),
         (
             record_set("a", "@", type="CNAME", cname={"target": "x.test"}),
@@ -103,6 +108,112 @@ def test_a_record_set_satisfies_the_version_that_it_names(claim: RecordSet, reas
     assert verdict(composed, claim).reason is reason, verdict(composed, claim).message
     assert words in verdict(composed, claim).message
     assert (claim.key in items(composed)) is (reason is Reason.ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"type": "A", "a": {"addresses": ["192.0.2.1", "192.0.2.1"]}}, "spec.a.addresses[1]"),
+        ({"type": "AAAA", "aaaa": {"addresses": ["::1", "0::1"]}}, "spec.aaaa.addresses[1]"),
+        ({"type": "TXT", "txt": {"values": [""]}}, "spec.txt.values[0]"),
+        ({"type": "TXT", "txt": {"values": ["x", "x"]}}, "spec.txt.values[1]"),
+        ({"type": "TXT", "txt": {"values": ["x" * 4001]}}, "spec.txt.values[0]"),
+        ({"type": "CNAME", "cname": {"target": "Upper.example.net"}}, "spec.cname.target"),
+        ({"type": "CNAME", "cname": {"target": "192.0.2.1"}}, "spec.cname.target"),
+        ({"type": "MX", "mx": {"records": [{"preference": 1, "exchange": "."}]}}, "spec.mx.records[0].preference"),
+        ({"type": "MX", "mx": {"records": [{"preference": 1, "exchange": "a.test."}]}}, "spec.mx.records[0].exchange"),
+        ({"type": "CAA", "caa": {"records": [{"flags": 0, "tag": "Issue", "value": "x"}]}}, "spec.caa.records[0].tag"),
+        ({"type": "NS", "ns": {"nameServers": ["ns.example.net", "ns.example.net"]}}, "spec.ns.nameServers[1]"),
+        ({"type": "NS", "name": "@", "ns": {"nameServers": ["ns.example.net"]}}, "spec.name"),
+        ({"type": "NS", "name": "*.a", "ns": {"nameServers": ["ns.example.net"]}}, "spec.name"),
+        ({"type": "A", "a": {"addresses": ["192.0.2.1"]}, "txt": {"values": ["x"]}}, "spec.txt"),
+        ({"type": "A", "name": "_a", "a": {"addresses": ["192.0.2.1"]}}, "spec.name"),
+        ({"type": "A", "name": "Www", "a": {"addresses": ["192.0.2.1"]}}, "spec.name"),
+        ({"type": "A", "name": "www.", "a": {"addresses": ["192.0.2.1"]}}, "spec.name"),
+        ({"type": "A", "name": "", "a": {"addresses": ["192.0.2.1"]}}, "spec.name"),
+        ({"type": "A", "name": "b\u00fccher", "a": {"addresses": ["192.0.2.1"]}}, "spec.name"),
+    ],
+)
+def test_what_the_ledger_would_refuse_is_refused_by_itself_and_holds_up_nobody(
+    spec: dict[str, Any], field: str
+) -> None:
+    """A Provider may switch core validations off, and claims may have come around admission."""
+    disabled = ["require-a-addresses", "require-aaaa-addresses", "require-txt-values"]
+    toggles = [{"name": name, "when": "true"} for name in disabled]
+    lax = provider(recordSet={"supportedTypes": TYPES, "disableValidations": toggles})
+    body = {field: value for field, value in spec.items() if field != "name"}
+    bad, good = record_set("bad", spec.get("name", "bad"), **body), record_set("good", "good")
+    composed = compose(inputs(bad, good, provider=lax))
+    assert verdict(composed, bad).reason in {Reason.INVALID_PROVIDER_PAYLOAD, Reason.INVALID_ZONE_REF}
+    assert f"{field}: found " in verdict(composed, bad).message
+    assert set(items(composed)) == {good.key}
+    (unit,) = units(composed)
+    raw = {"metadata": {"name": unit.meta.name, "namespace": unit.meta.namespace}, "spec": unit.spec.dump()}
+    assert validate_zone_unit(raw, None, None) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            {"type": "A", "a": {"addresses": []}},
+            "spec.a.addresses: found [], allowed: a value of which holds: list should",
+        ),
+        ({"type": "A", "a": {}}, "spec.a.addresses: found {}, allowed: a value of which holds: field required"),
+        (
+            {"type": "A", "a": {"addresses": ["192.0.2.1"]}, "ttl": 0},
+            "spec.ttl: found 0, allowed: a value of which holds",
+        ),
+        (
+            {"type": "MX", "mx": {"records": [{"preference": 70000, "exchange": "a.test"}]}},
+            "spec.mx.records[0].preference: found 70000",
+        ),
+        ({"type": "A", "a": {"addresses": ["192.0.2.1"]}, "mx": {"records": []}}, "spec.mx.records: found []"),
+    ],
+)
+def test_a_claim_with_values_that_no_type_can_hold_is_there_to_be_refused(spec: dict[str, Any], told: str) -> None:
+    bad, good = record_set("bad", "bad", **spec), record_set("good", "good")
+    composed = compose(inputs(bad, good))
+    assert verdict(composed, bad).reason is Reason.INVALID_PROVIDER_PAYLOAD
+    assert verdict(composed, bad).message.startswith(told)
+    assert verdict(composed, bad).message.count("; ") == 0
+    assert set(items(composed)) == {good.key}
+
+
+@pytest.mark.parametrize("body", [{"a": {}}, {"a": {"addresses": []}}, {"a": None}, {}])
+def test_an_empty_body_is_none_where_none_is_needed(body: dict[str, Any]) -> None:
+    toggle = {"name": "require-a-addresses", "when": "true"}
+    claim = record_set("a", type="A", **body)
+    contract = {"supportedTypes": TYPES, "disableValidations": [toggle]}
+    composed = compose(inputs(claim, provider=provider(recordSet=contract)))
+    assert verdict(composed, claim).accepted
+    assert items(composed)[claim.key].a is None
+
+
+def test_an_owner_that_becomes_unreadable_keeps_its_records_and_can_go() -> None:
+    www = record_set("www")
+    ledger = units(compose(inputs(www)))
+    spec: dict[str, Any] = {"type": "A", "a": {"addresses": []}}
+    edited = record_set("www", metadata={"generation": 2}, **spec)
+    composed = compose(inputs(edited, units=ledger))
+    assert verdict(composed, edited).reason is Reason.INVALID_PROVIDER_PAYLOAD
+    assert items(composed) == {www.key: ledger[0].spec.record_sets[0]}
+    gone = record_set("www", metadata=deleting(generation=3), **spec)
+    assert items(compose(inputs(gone, units=ledger)))[www.key].deletion_requested
+
+
+@pytest.mark.parametrize("spec", [{"type": "SRV"}, {"ttl": 60, "provider": "hosted"}])
+def test_a_claim_without_an_identity_is_none(spec: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="RecordSetSpec"):
+        record_set("a", **spec)
+
+
+@pytest.mark.parametrize(("disabled", "taken"), [((), False), (("forbid-txt-non-printable-ascii",), True)])
+def test_a_text_that_is_not_printable_needs_a_provider_that_takes_it(disabled: tuple[str, ...], taken: bool) -> None:
+    toggles = [{"name": name, "when": "true"} for name in disabled]
+    claim = record_set("a", type="TXT", txt={"values": ["b\u00fccher"]})
+    contract = {"supportedTypes": TYPES, "disableValidations": toggles}
+    assert verdict(compose(inputs(claim, provider=provider(recordSet=contract))), claim).accepted is taken
 
 
 def test_all_faults_of_a_claim_are_told_at_once() -> None:

@@ -1,0 +1,62 @@
+"""What is written of a part of the ledger when the API takes not all of it: too large, or with something in it that is refused.
+
+Pure. Owns what goes first: deletions and policies always, then everything but the item that grows most, so that a single claim holds up
+nobody but itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
+from controllers.core.placement import size_bytes
+from kube.errors import KubeError, TooLarge
+from kube.object import ObjectKey
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A part that could not be written as composed: why, and what it holds instead; None for one that could not be made."""
+
+    message: str
+    stands: ZoneUnitSpec | None
+
+    def lacks(self, item: UnitRecordSet) -> bool:
+        """Say whether an item does not stand there as it was composed."""
+        return self.stands is None or item not in self.stands.record_sets
+
+
+def words_for(part: int, error: KubeError) -> str:
+    """Return what claims are told."""
+    verb = "has no room for it" if isinstance(error, TooLarge) else "does not take it"
+    return f"The ledger {verb} in part {part}: {error.message}"
+
+
+def lesser_specs(old: ZoneUnitSpec, new: ZoneUnitSpec) -> Iterator[ZoneUnitSpec]:
+    """Yield what may be written in place of `new` where `old` stands, the more of it the earlier; at worst `old` is left as it is."""
+    before = {item.key: item for item in old.record_sets}
+    altered = [item for item in new.record_sets if _with_decisions(before.get(item.key), item) != item]
+    if len(altered) > 1:
+        largest = max(altered, key=lambda item: _growth_bytes(before.get(item.key), item)).key
+        yield new.model_copy(update={"record_sets": _without(new, {largest}, before)})
+    yield old.model_copy(update={"record_sets": _without(new, {item.key for item in altered}, before)})
+
+
+def _without(
+    new: ZoneUnitSpec, left: set[ObjectKey], before: dict[ObjectKey, UnitRecordSet]
+) -> tuple[UnitRecordSet, ...]:
+    """Return the items of `new`, those that are left out as they stood before, if they did."""
+    items = (_with_decisions(before.get(item.key), item) if item.key in left else item for item in new.record_sets)
+    return tuple(item for item in items if item is not None)
+
+
+def _with_decisions(old: UnitRecordSet | None, new: UnitRecordSet) -> UnitRecordSet | None:
+    """Return an item's former records with what is decided of them now."""
+    if old is None:
+        return None
+    return old.model_copy(update={"allowed": new.allowed, "deletion_requested": new.deletion_requested})
+
+
+def _growth_bytes(old: UnitRecordSet | None, new: UnitRecordSet) -> int:
+    return size_bytes(new) - (size_bytes(old) if old is not None else 0)
