@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.api.group import PROVIDERS
 from controllers.api.provider import (
     Display,
     Identity,
     IdentityResource,
-    PayloadSchema,
     ProviderSpec,
     ProviderVersion,
     RecordSetContract,
@@ -25,7 +23,7 @@ from controllers.api.provider import (
     ZoneSchemas,
     ZoneUnitContract,
 )
-from controllers.api.schema import structural_schema
+from controllers.api.provider_object import payload_schema, provider_object
 from controllers.ledger.ownership import OWNERSHIP_RULE
 from controllers.providers.cloudflare.binding import BINDING, GROUP
 from controllers.providers.cloudflare.payload import (
@@ -37,7 +35,6 @@ from controllers.providers.cloudflare.payload import (
     ZoneData,
 )
 from controllers.providers.cloudflare.payload_rule import MAX_TTL_S, MIN_TTL_S
-from zonemodel.model import Model
 from zonemodel.record import RecordType
 
 _ABOUT: Final = "Zones and DNS records in an account at Cloudflare, reached with an API token."
@@ -83,21 +80,21 @@ def provider_manifest() -> dict[str, Any]:
         storage=True,
         identity=Identity(resource=IdentityResource(group=GROUP, kind="CloudflareIdentity")),
         zone_class=ZoneClassContract(
-            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Cloudflare ZoneClass.")),
+            schemas=ZoneClassSchemas(parameters=payload_schema(Parameters, "Settings of a Cloudflare ZoneClass.")),
             validation_rules=(OWNERSHIP_RULE,),
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(
-                adoption=_schema(ZoneAdoption, "An existing zone at Cloudflare to take over."),
-                status_provider_data=_schema(ZoneData, "Public facts about a zone at Cloudflare."),
+                adoption=payload_schema(ZoneAdoption, "An existing zone at Cloudflare to take over."),
+                status_provider_data=payload_schema(ZoneData, "Public facts about a zone at Cloudflare."),
             )
         ),
         record_set=RecordSetContract(
             supported_types=tuple(RecordType),
             schemas=RecordSetSchemas(
-                options=_schema(Options, "Settings of a RecordSet at Cloudflare."),
-                adoption=_schema(RecordAdoption, "Existing records at Cloudflare to take over."),
-                status_provider_data=_schema(RecordSetData, "Public facts about the records at Cloudflare."),
+                options=payload_schema(Options, "Settings of a RecordSet at Cloudflare."),
+                adoption=payload_schema(RecordAdoption, "Existing records at Cloudflare to take over."),
+                status_provider_data=payload_schema(RecordSetData, "Public facts about the records at Cloudflare."),
             ),
             validation_rules=RECORD_SET_RULES,
             disable_validations=(
@@ -121,13 +118,4 @@ def provider_manifest() -> dict[str, Any]:
         ),
     )
     spec = ProviderSpec(display=Display(name="Cloudflare", description=_ABOUT), versions=(version,))
-    return {
-        "apiVersion": PROVIDERS.api_version,
-        "kind": PROVIDERS.kind,
-        "metadata": {"name": BINDING.provider_name},
-        "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True),
-    }
-
-
-def _schema(model: type[Model], description: str) -> PayloadSchema:
-    return PayloadSchema(open_apiv3_schema={**structural_schema(model, strict=True), "description": description})
+    return provider_object(BINDING.provider_name, spec)

@@ -5,25 +5,24 @@ Owns the kind, its reasons and what zones may conclude from its status. The toke
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from controllers.api.condition import Condition, Conditions, ConditionStatus, ConditionType, find_condition
+from controllers.api.condition import ConditionStatus, ConditionType
 from controllers.api.crd import ACCEPTED, AGE, Column, Kind, condition_column
 from controllers.api.object import ApiObject, parser
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED as FINE
 from controllers.api.verdict import Verdict, refused, waiting
+from controllers.ledger.identity import READY, IdentityStatus, current
 from controllers.providers.cloudflare.binding import GROUP
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 from zonemodel.model import Model
 
 CLOUDFLARE_IDENTITIES: Final = ResourceRef(GROUP, "v1alpha1", "cloudflareidentities", "CloudflareIdentity")
-READY: Final = "Ready"
 
 
 class IdentityReason(StrEnum):
@@ -98,34 +97,21 @@ class TokenStatus(Model):
     ] = None
 
 
-class IdentityStatus(Model):
+class CloudflareIdentityStatus(IdentityStatus):
     """What the controller found out."""
 
-    observed_generation: Annotated[int | None, Field(ge=0, description="Generation that was judged.")] = None
     account: Annotated[AccountStatus | None, Field(description="Account that the token is for.")] = None
     access_token: Annotated[TokenStatus | None, Field(description="What Cloudflare says of the token.")] = None
-    conditions: Conditions = ()
-    last_credential_check_time: Annotated[
-        str | None,
-        Field(description="When the token was last checked.", json_schema_extra={"format": "date-time"}),
-    ] = None
-    next_credential_check_time: Annotated[
-        str | None,
-        Field(
-            description="When it will be checked again, about; absent when nothing is scheduled.",
-            json_schema_extra={"format": "date-time"},
-        ),
-    ] = None
 
 
-CloudflareIdentity = ApiObject[IdentitySpec, IdentityStatus]
-parse_identity = parser(IdentitySpec, IdentityStatus)
+CloudflareIdentity = ApiObject[IdentitySpec, CloudflareIdentityStatus]
+parse_identity = parser(IdentitySpec, CloudflareIdentityStatus)
 
 IDENTITY_KIND: Final = Kind(
     CLOUDFLARE_IDENTITIES,
     "API token of the Cloudflare provider's operations, and the account that it is for.",
     IdentitySpec,
-    IdentityStatus,
+    CloudflareIdentityStatus,
     (
         Column("Account", ".status.account.name"),
         ACCEPTED,
@@ -142,7 +128,7 @@ def judge_acceptance(key: ObjectKey, identity: CloudflareIdentity | None) -> Ver
     """Return what a class that refers to an identity can be told, without telling more of the identity than its name."""
     if identity is None:
         return waiting(Reason.IDENTITY_NOT_RESOLVED, f"CloudflareIdentity {key} does not exist.")
-    accepted = _current(identity, ConditionType.ACCEPTED)
+    accepted = current(identity, ConditionType.ACCEPTED)
     if accepted is None:
         return waiting(Reason.IDENTITY_NOT_RESOLVED, f"CloudflareIdentity {key} has not been judged yet.")
     if accepted.status is not ConditionStatus.TRUE:
@@ -152,11 +138,5 @@ def judge_acceptance(key: ObjectKey, identity: CloudflareIdentity | None) -> Ver
 
 def is_ready(identity: CloudflareIdentity) -> bool:
     """Say whether the identity's token works, as far as its status tells of its present generation."""
-    ready = _current(identity, READY)
+    ready = current(identity, READY)
     return ready is not None and ready.status is ConditionStatus.TRUE
-
-
-def _current(identity: CloudflareIdentity, kind: str) -> Condition | None:
-    conditions: Iterable[Condition] = identity.status.conditions
-    found = find_condition(conditions, kind)
-    return found if found is not None and found.observed_generation == identity.meta.generation else None

@@ -21,16 +21,16 @@ from controllers.api.condition import (
 )
 from controllers.api.patch import guard
 from controllers.core.providercontract.fault import tell
+from controllers.ledger.identity import READY
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.cloudflare.account import Accounts
 from controllers.providers.cloudflare.binding import CloudflareConfig
 from controllers.providers.cloudflare.client import CloudflareClient
 from controllers.providers.cloudflare.identity import (
     CLOUDFLARE_IDENTITIES,
-    READY,
     CloudflareIdentity,
+    CloudflareIdentityStatus,
     IdentityReason,
-    IdentityStatus,
 )
 from controllers.providers.cloudflare.identity_check import CheckResult, check_token
 from controllers.providers.cloudflare.identity_rule import judge_spec
@@ -165,13 +165,15 @@ class IdentityReconciler:
         self._checks.pop(key, None)
         self._accounts.drop(key)
 
-    def _status(self, identity: CloudflareIdentity, wanted: list[Condition], check: _Check | None) -> IdentityStatus:
+    def _status(
+        self, identity: CloudflareIdentity, wanted: list[Condition], check: _Check | None
+    ) -> CloudflareIdentityStatus:
         """Return the status to have."""
         old, generation = identity.status, identity.meta.generation
         conditions = [each.model_copy(update={"observed_generation": generation}) for each in wanted]
         types = {each.type for each in conditions}
         kept = [each for each in old.conditions if each.type in types]
-        return IdentityStatus(
+        return CloudflareIdentityStatus(
             observed_generation=generation,
             account=check.result.account if check is not None else None,
             access_token=check.result.token if check is not None else None,
@@ -180,7 +182,7 @@ class IdentityReconciler:
             next_credential_check_time=check.following if check is not None else None,
         )
 
-    async def _write(self, identity: CloudflareIdentity, status: IdentityStatus) -> None:
+    async def _write(self, identity: CloudflareIdentity, status: CloudflareIdentityStatus) -> None:
         if status == identity.status:
             return
         meta = identity.meta

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field
 
 from controllers.ledger.ownership import OwnershipParameter
+from controllers.ledger.zone_policy import CreationPolicy, DeletionPolicy
 from zonemodel.model import Model
 
 ID_PATTERN: Final = "^[0-9a-f]{32}$"
@@ -26,20 +27,6 @@ class Payload(Model):
     """A part of a payload: a field that it does not know is an error, since it would be without effect."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class CreationPolicy(StrEnum):
-    """Whether zones may be created."""
-
-    CREATE = "Create"
-    DENY = "Deny"
-
-
-class DeletionPolicy(StrEnum):
-    """What becomes of a zone at Cloudflare when its Zone is deleted."""
-
-    DELETE = "Delete"
-    RETAIN = "Retain"
 
 
 class Parameters(Payload):

@@ -14,10 +14,11 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import UnitZone, ZoneUnitStatus
 from controllers.ledger.result import Facts
+from controllers.ledger.zone_policy import CreationPolicy
 from controllers.providers.cloudflare.account import Account
 from controllers.providers.cloudflare.failure import CloudflareError, NotFoundError
 from controllers.providers.cloudflare.intent import Intents
-from controllers.providers.cloudflare.payload import CreationPolicy, Parameters, ZoneAdoption
+from controllers.providers.cloudflare.payload import Parameters, ZoneAdoption
 from controllers.providers.cloudflare.payload_rule import parse_payload
 from controllers.providers.cloudflare.record import is_id
 from controllers.providers.cloudflare.zone_fact import FULL, ZoneFact

@@ -9,10 +9,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from controllers.api.group import PROVIDERS
 from controllers.api.provider import (
     Display,
-    PayloadSchema,
     ProviderSpec,
     ProviderVersion,
     RecordSetContract,
@@ -24,7 +22,7 @@ from controllers.api.provider import (
     ZoneContract,
     ZoneSchemas,
 )
-from controllers.api.schema import structural_schema
+from controllers.api.provider_object import empty_payload, payload_schema, provider_object
 from controllers.ledger.withdrawal import Evidence
 from controllers.providers.external.binding import BINDING
 from controllers.providers.external.parameters import ATOMIC, Parameters
@@ -73,38 +71,25 @@ def provider_manifest() -> dict[str, Any]:
         served=True,
         storage=True,
         zone_class=ZoneClassContract(
-            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of an external ZoneClass."))
+            schemas=ZoneClassSchemas(parameters=payload_schema(Parameters, "Settings of an external ZoneClass."))
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(
-                adoption=_nothing("External zones are never changed, so there is nothing to take over."),
-                status_provider_data=_schema(ZoneData, "Public facts about an external zone."),
+                adoption=empty_payload("External zones are never changed, so there is nothing to take over."),
+                status_provider_data=payload_schema(ZoneData, "Public facts about an external zone."),
             )
         ),
         record_set=RecordSetContract(
             supported_types=tuple(RecordType),
             schemas=RecordSetSchemas(
-                options=_nothing("External record sets have no settings beyond the core ones."),
-                adoption=_nothing("External records are never changed, so there is nothing to take over."),
-                status_provider_data=_schema(RecordSetData, "Public facts about an external record set."),
+                options=empty_payload("External record sets have no settings beyond the core ones."),
+                adoption=empty_payload("External records are never changed, so there is nothing to take over."),
+                status_provider_data=payload_schema(RecordSetData, "Public facts about an external record set."),
             ),
         ),
         record_withdrawal=RecordWithdrawalContract(
-            schemas=RecordWithdrawalSchemas(status_provider_data=_schema(Evidence, "Evidence of a withdrawal."))
+            schemas=RecordWithdrawalSchemas(status_provider_data=payload_schema(Evidence, "Evidence of a withdrawal."))
         ),
     )
     spec = ProviderSpec(display=Display(name="External", description=_ABOUT), versions=(version,))
-    return {
-        "apiVersion": PROVIDERS.api_version,
-        "kind": PROVIDERS.kind,
-        "metadata": {"name": BINDING.provider_name},
-        "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True),
-    }
-
-
-def _schema(model: type[Model], description: str) -> PayloadSchema:
-    return PayloadSchema(open_apiv3_schema={**structural_schema(model, strict=True), "description": description})
-
-
-def _nothing(description: str) -> PayloadSchema:
-    return PayloadSchema(open_apiv3_schema={"type": "object", "description": description, "properties": {}})
+    return provider_object(BINDING.provider_name, spec)

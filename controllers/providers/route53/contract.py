@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.api.group import PROVIDERS
 from controllers.api.provider import (
     Display,
     Identity,
     IdentityResource,
-    PayloadSchema,
     ProviderSpec,
     ProviderVersion,
     RecordSetContract,
@@ -25,14 +23,13 @@ from controllers.api.provider import (
     ZoneSchemas,
     ZoneUnitContract,
 )
-from controllers.api.schema import structural_schema
+from controllers.api.provider_object import empty_payload, payload_schema, provider_object
 from controllers.ledger.binding import VERSION
 from controllers.ledger.ownership import OWNERSHIP_RULE
 from controllers.providers.route53.binding import PROVIDER_NAME
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES
 from controllers.providers.route53.parameters import Parameters
 from controllers.providers.route53.payload import Options, RecordAdoption, ZoneAdoption, ZoneData
-from zonemodel.model import Model
 from zonemodel.record import RecordType
 
 _ABOUT: Final = "Public hosted zones and record sets in Amazon Route 53."
@@ -62,27 +59,21 @@ def provider_manifest() -> dict[str, Any]:
         storage=True,
         identity=Identity(resource=IdentityResource(group=ROUTE53_IDENTITIES.group, kind=ROUTE53_IDENTITIES.kind)),
         zone_class=ZoneClassContract(
-            schemas=ZoneClassSchemas(parameters=_schema(Parameters, "Settings of a Route 53 ZoneClass.")),
+            schemas=ZoneClassSchemas(parameters=payload_schema(Parameters, "Settings of a Route 53 ZoneClass.")),
             validation_rules=(OWNERSHIP_RULE,),
         ),
         zone=ZoneContract(
             schemas=ZoneSchemas(
-                adoption=_schema(ZoneAdoption, "Existing hosted zone to take over."),
-                status_provider_data=_schema(ZoneData, "Public facts about the hosted zone."),
+                adoption=payload_schema(ZoneAdoption, "Existing hosted zone to take over."),
+                status_provider_data=payload_schema(ZoneData, "Public facts about the hosted zone."),
             )
         ),
         record_set=RecordSetContract(
             supported_types=tuple(RecordType),
             schemas=RecordSetSchemas(
-                options=_schema(Options, "Route 53 settings of the record set."),
-                adoption=_schema(RecordAdoption, "Whether an existing record set may be taken over."),
-                status_provider_data=PayloadSchema(
-                    open_apiv3_schema={
-                        "type": "object",
-                        "description": "Nothing: a record set is identified by its Zone, name and type.",
-                        "properties": {},
-                    }
-                ),
+                options=payload_schema(Options, "Route 53 settings of the record set."),
+                adoption=payload_schema(RecordAdoption, "Whether an existing record set may be taken over."),
+                status_provider_data=empty_payload("Nothing: a record set is identified by its Zone, name and type."),
             ),
             validation_rules=RULES,
             disable_validations=tuple(
@@ -100,13 +91,4 @@ def provider_manifest() -> dict[str, Any]:
         ),
     )
     spec = ProviderSpec(display=Display(name="Amazon Route 53", description=_ABOUT), versions=(version,))
-    return {
-        "apiVersion": PROVIDERS.api_version,
-        "kind": PROVIDERS.kind,
-        "metadata": {"name": PROVIDER_NAME},
-        "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True),
-    }
-
-
-def _schema(model: type[Model], description: str) -> PayloadSchema:
-    return PayloadSchema(open_apiv3_schema={**structural_schema(model, strict=True), "description": description})
+    return provider_object(PROVIDER_NAME, spec)

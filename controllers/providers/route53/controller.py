@@ -12,10 +12,11 @@ from typing import Any, Final, Self
 from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.controllers import LedgerControllers
+from controllers.ledger.identity import READY, current
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.route53.binding import Route53Config
 from controllers.providers.route53.class_rule import TermsRule
-from controllers.providers.route53.identity import ACCEPTED_TYPE, READY, Route53Identity, current
+from controllers.providers.route53.identity import ACCEPTED_TYPE, Route53Identity
 from controllers.providers.route53.identity_controller import IdentityReconciler
 from controllers.providers.route53.operation import Means
 from controllers.providers.route53.session import Sessions

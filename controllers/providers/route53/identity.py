@@ -10,15 +10,15 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from controllers.api.condition import Condition, Conditions, ConditionStatus, find_condition
+from controllers.api.condition import ConditionStatus
 from controllers.api.crd import ACCEPTED, AGE, Column, Kind, condition_column
 from controllers.api.object import ApiObject, parser
+from controllers.ledger.identity import READY, IdentityStatus
 from controllers.providers.route53.binding import GROUP
 from kube.resource import ResourceRef
 from zonemodel.model import Model
 
 ROUTE53_IDENTITIES: Final = ResourceRef(GROUP, "v1alpha1", "route53identities", "Route53Identity")
-READY: Final = "Ready"
 ACCEPTED_TYPE: Final = "Accepted"
 
 
@@ -114,35 +114,22 @@ class IdentitySpec(Model):
     ] = ()
 
 
-class IdentityStatus(Model):
+class Route53IdentityStatus(IdentityStatus):
     """What the controller found out."""
 
-    observed_generation: Annotated[int | None, Field(ge=0, description="Generation that was judged.")] = None
     account_id: Annotated[
         str | None, Field(alias="accountID", description="AWS account that STS says the last credential belongs to.")
     ] = None
-    conditions: Conditions = ()
-    last_credential_check_time: Annotated[
-        str | None,
-        Field(description="When the credential was last checked.", json_schema_extra={"format": "date-time"}),
-    ] = None
-    next_credential_check_time: Annotated[
-        str | None,
-        Field(
-            description="When it will be checked again, about; absent when nothing is scheduled.",
-            json_schema_extra={"format": "date-time"},
-        ),
-    ] = None
 
 
-Route53Identity = ApiObject[IdentitySpec, IdentityStatus]
-parse_identity = parser(IdentitySpec, IdentityStatus)
+Route53Identity = ApiObject[IdentitySpec, Route53IdentityStatus]
+parse_identity = parser(IdentitySpec, Route53IdentityStatus)
 
 IDENTITY_KIND: Final = Kind(
     ROUTE53_IDENTITIES,
     "AWS account, region and credential source of the Route 53 provider's operations.",
     IdentitySpec,
-    IdentityStatus,
+    Route53IdentityStatus,
     (
         Column("Region", ".spec.region"),
         ACCEPTED,
@@ -153,9 +140,3 @@ IDENTITY_KIND: Final = Kind(
     ),
     strict=False,
 )
-
-
-def current(identity: Route53Identity, kind: str) -> Condition | None:
-    """Return a condition that speaks of the identity as it is now, None while there is none."""
-    found = find_condition(identity.status.conditions, kind)
-    return found if found is not None and found.observed_generation == identity.meta.generation else None

@@ -11,15 +11,15 @@ from datetime import timedelta
 from typing import Final
 
 from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline, merge_conditions
+from controllers.ledger.identity import READY
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.route53.binding import Patience, Route53Config
 from controllers.providers.route53.identity import (
     ACCEPTED_TYPE,
-    READY,
     ROUTE53_IDENTITIES,
     IdentityReason,
-    IdentityStatus,
     Route53Identity,
+    Route53IdentityStatus,
 )
 from controllers.providers.route53.identity_check import Check, check_identity
 from controllers.providers.route53.identity_rule import IdentityFault, static_faults, tell
@@ -115,14 +115,14 @@ class IdentityReconciler:
             return None
         return max(self._retry.delay_s(failures - 1), check.retry_after_s or 0.0)
 
-    def _status(self, identity: Route53Identity, known: _Checked) -> IdentityStatus:
+    def _status(self, identity: Route53Identity, known: _Checked) -> Route53IdentityStatus:
         check = known.check
         status = ConditionStatus.TRUE if check.ready else ConditionStatus.FALSE
         wanted = (
             _condition(identity, ACCEPTED_TYPE, ConditionStatus.TRUE, IdentityReason.ACCEPTED, ""),
             _condition(identity, READY, status, check.reason, check.message),
         )
-        return IdentityStatus(
+        return Route53IdentityStatus(
             observed_generation=identity.meta.generation,
             account_id=check.account,
             conditions=merge_conditions(identity.status.conditions, wanted, known.at),
@@ -130,7 +130,7 @@ class IdentityReconciler:
             next_credential_check_time=known.next_at,
         )
 
-    async def _write(self, identity: Route53Identity, status: IdentityStatus) -> None:
+    async def _write(self, identity: Route53Identity, status: Route53IdentityStatus) -> None:
         old = identity.status
         if status == old:
             return
@@ -155,11 +155,11 @@ def _may_be_nothing(check: Check, failures: int) -> bool:
     return check.reason is IdentityReason.PROVIDER_UNAVAILABLE and failures <= BORNE_FAILURES
 
 
-def _refused(identity: Route53Identity, faults: list[IdentityFault], now: str) -> IdentityStatus:
+def _refused(identity: Route53Identity, faults: list[IdentityFault], now: str) -> Route53IdentityStatus:
     """Return the status of an identity that is not accepted: nothing is known of its credential then."""
     wanted = _condition(identity, ACCEPTED_TYPE, ConditionStatus.FALSE, faults[0].reason, tell(faults))
     before = [each for each in identity.status.conditions if each.type != READY]
-    return IdentityStatus(
+    return Route53IdentityStatus(
         observed_generation=identity.meta.generation,
         conditions=merge_conditions(before, [wanted], now),
         last_credential_check_time=identity.status.last_credential_check_time,

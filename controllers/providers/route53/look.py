@@ -14,12 +14,13 @@ from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, ZoneUnitStatus
+from controllers.ledger.identity import READY, current
 from controllers.ledger.result import Facts, ItemResult, ZoneResult
 from controllers.ledger.standing import IDENTITY_REASONS, PASSED_ON
 from controllers.ledger.view import LedgerView
 from controllers.providers.route53.class_rule import Terms
 from controllers.providers.route53.hosted_zone import Finding
-from controllers.providers.route53.identity import READY, Route53Identity, current
+from controllers.providers.route53.identity import Route53Identity
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.state import Mark, Notes, read_mark, read_notes
 from controllers.providers.route53.upkeep import NOT_READY, PROGRAMMED, Results, unobserved

@@ -17,6 +17,7 @@ from controllers.api.verdict import ACCEPTED, Verdict
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import ZoneResult
+from controllers.ledger.zone_policy import DeletionPolicy
 from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms
@@ -35,7 +36,6 @@ from controllers.providers.route53.look import (
 )
 from controllers.providers.route53.memory import Memory, SeenZone
 from controllers.providers.route53.ownership_desk import OwnershipDesk, clear
-from controllers.providers.route53.parameters import DeletionPolicy
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.state import Notes
 from controllers.providers.route53.throttle import Throttles

@@ -19,6 +19,7 @@ from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import UnitZone
 from controllers.core.providercontract.fault import Fault, FaultReason, describe, tell
 from controllers.ledger.ownership import OwnershipParameter
+from controllers.ledger.zone_policy import CreationPolicy, DeletionPolicy
 from zonemodel.model import Model
 
 PATH: Final = "spec.parameters"
@@ -34,20 +35,6 @@ ZONE_NAME: Final = "appthrust.io/zone-name"
 CLASS_NAMESPACE: Final = "appthrust.io/zone-class-namespace"
 CLASS_NAME: Final = "appthrust.io/zone-class-name"
 RESERVED_TAGS: Final = frozenset({MANAGED_BY, ZONE_NAMESPACE, ZONE_NAME, CLASS_NAMESPACE, CLASS_NAME})
-
-
-class CreationPolicy(StrEnum):
-    """Whether hosted zones may be created."""
-
-    CREATE = "Create"
-    DENY = "Deny"
-
-
-class DeletionPolicy(StrEnum):
-    """What becomes of the hosted zone of a Zone that is deleted."""
-
-    DELETE = "Delete"
-    RETAIN = "Retain"
 
 
 class SameNamePolicy(StrEnum):

@@ -17,6 +17,7 @@ from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import Hold
 from controllers.ledger.standing import IDENTITY_REASONS, Stage, judge_class_of, stage_of
 from controllers.ledger.view import LedgerView, gather_ledger
+from controllers.ledger.zone_policy import DeletionPolicy
 from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms, TermsRule
@@ -33,7 +34,7 @@ from controllers.providers.route53.look import (
 )
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.operation import Means, Operator
-from controllers.providers.route53.parameters import DeletionPolicy, Parameters, class_parameters
+from controllers.providers.route53.parameters import Parameters, class_parameters
 from controllers.providers.route53.submission import Quarantine
 from controllers.providers.route53.upkeep import NOT_READY
 from controllers.runtime.controller import Requeue

@@ -187,7 +187,7 @@ async def test_a_class_waits_for_its_identity(world: World) -> None:
     await world.apply(zone_class())
     await world.apply(zone())
     await world.until(lambda: world.says(world.zone_class, "Accepted", "Unknown", "IdentityNotResolved"))
-    await world.until(lambda: world.says(world.zone, "Accepted", "Unknown", "ZoneClassNotResolved"))
+    await world.until(lambda: world.says(world.zone, "Accepted", "Unknown", "IdentityNotResolved"))
     await world.apply(secret())
     await world.apply(identity())
     await world.until(lambda: world.says(world.zone_class, "Accepted", "True", "Accepted"))
