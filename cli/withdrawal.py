@@ -16,7 +16,7 @@ import typer
 from cli.connection import AllNamespaces, Context, Kubeconfig, Namespace, connect, run
 from cli.refusal import CommandError
 from cli.table import Layout
-from controllers.api.condition import find_condition
+from controllers.api.condition import Condition, find_condition
 from controllers.api.group import DESCRIPTION
 from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, RecordWithdrawal, parse_record_withdrawal
 from controllers.api.record_withdrawal_reason import WithdrawalCondition
@@ -85,7 +85,8 @@ def waive_command(
 ) -> None:
     """Release an address although its withdrawal is not proven, by writing a RecordWithdrawalWaiver for exactly this claim.
 
-    It holds for the claim's UID and spec only. Whoever still has the old answer reaches whoever gets the address next.
+    It holds for the claim's UID and spec only. Whoever still has the old answer reaches whoever gets the address next. A claim that is
+    not accepted (Accepted=False) cannot be waived: nothing would come of it.
     """
     held_by = parse_reservation(reservation, reservation_uid)
     connection = connect(kubeconfig, context)
@@ -134,6 +135,13 @@ def _row(claim: RecordWithdrawal) -> tuple[str, ...]:
     return claim.meta.name, str(zone), spec.name, spec.address, *words, told.reason if told is not None else ""
 
 
+def _refusal(claim: RecordWithdrawal) -> Condition | None:
+    """Return Accepted when it is False, of the claim as it is now."""
+    found = find_condition(claim.status.conditions, WithdrawalCondition.ACCEPTED)
+    current = found is not None and found.observed_generation == claim.meta.generation
+    return found if found is not None and current and found.status == "False" else None
+
+
 def _status(claim: RecordWithdrawal, kind: WithdrawalCondition) -> str:
     """Return a condition's status; one of another generation says nothing."""
     found = find_condition(claim.status.conditions, kind)
@@ -147,6 +155,12 @@ async def _waive(
         claim = parse_record_withdrawal(await client.get(RECORD_WITHDRAWALS, name=name, namespace=namespace))
     except NotFound as error:
         raise CommandError(f"RecordWithdrawal {namespace}/{name} does not exist") from error
+    if (refusal := _refusal(claim)) is not None:
+        told = f"{refusal.reason}: {refusal.message}" if refusal.message else refusal.reason
+        raise CommandError(
+            f"RecordWithdrawal {namespace}/{name} is not accepted ({told}), so a waiver would release nothing; mend what stands"
+            " against the claim, or archive it: dns-api delete recordwithdrawal/" + f"{name} -n {namespace}"
+        )
     manifest = manifest_of(claim, waiver, reason, held_by)
     created = await client.create(RECORD_WITHDRAWAL_WAIVERS, manifest, dry_run=dry_run)
     if dry_run:

@@ -76,6 +76,16 @@ def test_a_waiver_says_exactly_what_it_releases(cli: Cli, served_zone: str) -> N
     cli.ok("wait", "recordwithdrawalwaiver/release", "--for", "Accepted")
 
 
+def test_a_claim_that_is_not_accepted_is_not_waived(cli: Cli, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=withdrawal("star", "*", "192.0.2.7"))
+    wait(cli, "star", "Accepted=False")
+    told = cli.fails("withdrawal", "waive", "star", *WAIVE)
+    assert f"RecordWithdrawal {cli.namespace}/star is not accepted (NotAllowed: " in told
+    assert "so a waiver would release nothing" in told
+    assert "not found" in cli.fails("get", "recordwithdrawalwaiver/star")
+    assert "is not accepted" in cli.fails("withdrawal", "waive", "star", *WAIVE, "--dry-run")
+
+
 def test_without_withdrawals_there_is_nothing_to_list(cli: Cli) -> None:
     assert cli.ok("withdrawal", "list") == ""
 
