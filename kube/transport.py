@@ -88,7 +88,10 @@ class Transport:
         """
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S, sock_read=idle_timeout_s)
         async with self._open("GET", path, query, timeout, None, None, accept) as response:
-            yield response.content.iter_any()
+            try:
+                yield response.content.iter_any()
+            finally:
+                _drop(response)
 
     @asynccontextmanager
     async def _open(
@@ -179,6 +182,13 @@ def _log_warning(text: str) -> None:
     import structlog  # a short command reports warnings itself, and starts much faster without the logger
 
     structlog.get_logger(__name__).warning("api server warns", text=text)
+
+
+def _drop(response: aiohttp.ClientResponse) -> None:
+    """End the connection of an answer that was not read to its end, at once: a farewell in TLS waits for a peer that goes on talking."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 def _keep_alive_socket(address: tuple[Any, ...]) -> socket.socket:
