@@ -100,7 +100,11 @@ class ControlPlane:
     def account_token(self, namespace: str, account: str) -> str:
         """Return a fresh token of a ServiceAccount, as a pod is given one."""
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
+        request = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": 7200},
+        }
         return str(self.request("POST", path, request)["status"]["token"])
 
     def compact(self) -> None:

@@ -67,7 +67,9 @@ class Installation:
         if not ports:
             self.kubectl.ok("delete", "endpointslices", "-n", NAMESPACE, "-l", _selector(WEBHOOK_SERVICE))
         for number, port in enumerate(ports):
-            slice_ = endpoint_slice(WEBHOOK_SERVICE, f"{WEBHOOK_SERVICE}-{number}", {"webhook": port}, f"manager-{number}")
+            slice_ = endpoint_slice(
+                WEBHOOK_SERVICE, f"{WEBHOOK_SERVICE}-{number}", {"webhook": port}, f"manager-{number}"
+            )
             self._apply([slice_])
 
     def manager_words(self, name: str, webhook_port: int | None, *, api_port: int | None = None) -> list[str]:

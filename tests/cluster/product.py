@@ -100,7 +100,9 @@ class ClusterProduct(Product):
 
     def _leads(self) -> bool:
         try:
-            lease = self.plane.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/dns-api-manager")
+            lease = self.plane.request(
+                "GET", f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/dns-api-manager"
+            )
         except urllib.error.HTTPError as error:
             with error:
                 return False
