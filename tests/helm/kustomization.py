@@ -1,6 +1,7 @@
-"""Kustomizations with the same content as the chart: the default installation, and one overlay for each provider that is off in it.
+"""Kustomizations with the same content as the chart: the default installation, and with further providers.
 
-Owns how rendered objects become files. What stands in them is the chart's.
+Each provider that is off by default is a component, which can be laid over the default beside any other. Owns how rendered objects
+become files. What stands in them is the chart's.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from tests.helm.chart import Manifest
 from tests.helm.chart import render as render_chart
 from tests.helm.place import NAMESPACE
 
-OVERLAYS: Final = {name: (f"providers.{name}.enabled=true",) for name in ("external", "hosted")}
+COMPONENTS: Final = {name: (f"providers.{name}.enabled=true",) for name in ("external", "hosted")}
+OVERLAYS: Final = {**{name: (name,) for name in COMPONENTS}, "everything": tuple(COMPONENTS)}
+"""Which components each overlay lays over the default."""
 _HEAD: Final = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+_COMPONENT: Final = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component"}
 _NAMESPACE: Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
 
 Place = tuple[str, str, str]
@@ -35,8 +39,11 @@ def kustomize_files() -> Iterator[tuple[str, str]]:
         resources.append(_file_name(manifest))
         yield f"default/{resources[-1]}", render(manifest)
     yield "default/kustomization.yaml", render({**_HEAD, "resources": resources})
-    for name, settings in OVERLAYS.items():
-        yield from _overlay(name, default, installed(*settings))
+    for name, settings in COMPONENTS.items():
+        yield from _component(name, default, installed(*settings))
+    for name, components in OVERLAYS.items():
+        laid = [f"../components/{each}" for each in components]
+        yield f"{name}/kustomization.yaml", render({**_HEAD, "resources": ["../default"], "components": laid})
 
 
 def installed(*settings: str) -> dict[Place, Manifest]:
@@ -60,19 +67,20 @@ def _plain(manifest: Manifest) -> Manifest:
     return plain
 
 
-def _overlay(name: str, default: dict[Place, Manifest], wanted: dict[Place, Manifest]) -> Iterator[tuple[str, str]]:
-    assert default.keys() <= wanted.keys(), "an overlay takes nothing away"
-    resources: list[str] = ["../default"]
+def _component(name: str, default: dict[Place, Manifest], wanted: dict[Place, Manifest]) -> Iterator[tuple[str, str]]:
+    assert default.keys() <= wanted.keys(), "a component takes nothing away"
+    folder = f"components/{name}"
+    resources: list[str] = []
     patches: list[dict[str, Any]] = []
     for place, manifest in wanted.items():
         if place not in default:
             resources.append(_file_name(manifest))
-            yield f"{name}/{resources[-1]}", render(manifest)
+            yield f"{folder}/{resources[-1]}", render(manifest)
         elif operations := list(difference(default[place], manifest, "")):
             target = {"kind": place[0], "name": place[2], **({"namespace": place[1]} if place[1] else {})}
             patches.append({"path": f"patch-{place[0].lower()}-{place[2]}.yaml", "target": target})
-            yield f"{name}/{patches[-1]['path']}", yaml.safe_dump(operations, sort_keys=False, width=120)
-    yield f"{name}/kustomization.yaml", render({**_HEAD, "resources": resources, "patches": patches})
+            yield f"{folder}/{patches[-1]['path']}", yaml.safe_dump(operations, sort_keys=False, width=120)
+    yield f"{folder}/kustomization.yaml", render({**_COMPONENT, "resources": resources, "patches": patches})
 
 
 def _file_name(manifest: Manifest) -> str:
@@ -82,7 +90,10 @@ def _file_name(manifest: Manifest) -> str:
 
 
 def difference(old: Any, new: Any, path: str) -> Iterator[dict[str, Any]]:
-    """Yield the operations of RFC 6902 that make `new` of `old`, as small as lists allow, so that overlays can be laid over each other."""
+    """Yield the operations of RFC 6902 that make `new` of `old` but for the order of lists, to whose ends they add.
+
+    Places in lists stay what they were then, so that several differences from the same `old` can be applied one after the other.
+    """
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() <= new.keys():
@@ -102,12 +113,11 @@ def _difference_of_lists(old: list[Any], new: list[Any], path: str) -> Iterator[
     before, after = ([json.dumps(each) for each in side] for side in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     steps = matcher.get_opcodes()
-    if any(tag == "delete" or (tag == "replace" and o2 - o1 != n2 - n1) for tag, o1, o2, n1, n2 in steps):
-        yield {"op": "replace", "path": path, "value": new}
-        return
-    for tag, old_from, _, new_from, new_to in steps:
+    for tag, old_from, old_to, new_from, new_to in steps:
+        assert tag in ("equal", "insert") or (tag == "replace" and old_to - old_from == new_to - new_from), path
         for number in range(new_from, new_to):
             if tag == "insert":
-                yield {"op": "add", "path": f"{path}/{number}", "value": new[number]}
+                yield {"op": "add", "path": f"{path}/-", "value": new[number]}
             elif tag == "replace":
-                yield from difference(old[old_from + number - new_from], new[number], f"{path}/{number}")
+                place = old_from + number - new_from
+                yield from difference(old[place], new[number], f"{path}/{place}")
