@@ -17,7 +17,7 @@ from controllers.api.group import (
     ZONE_UNITS,
     ZONES,
 )
-from controllers.api.patch import diff, guard, replacement
+from controllers.api.patch import diff, guard
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
@@ -96,14 +96,23 @@ class LedgerWriter:
         await self._forward_request(inputs)
         return shortfalls
 
-    async def write_status(self, ref: ResourceRef, key: ObjectKey, status: Model) -> None:
-        """Replace a claim's status; a claim that has gone meanwhile needs none."""
+    async def write_status(self, ref: ResourceRef, meta: ObjectMeta, status: Model) -> None:
+        """Replace a claim's status; a claim that has gone meanwhile needs none, one that came under its name gets nothing of it."""
+        operations = [
+            {"op": "test", "path": "/metadata/uid", "value": meta.uid},
+            # `add` replaces what stands there (RFC 6902 section 4.1).
+            {"op": "add", "path": "/status", "value": status.dump()},
+        ]
         try:
-            await self._client.patch_merge(
-                ref, {"status": replacement(status)}, name=key.name, namespace=key.namespace, subresource="status"
+            await self._client.patch_json(
+                ref, operations, name=meta.name, namespace=meta.namespace, subresource="status"
             )
         except NotFound:
             return
+        except Invalid as error:
+            if error.causes:
+                raise
+            raise Conflict(error.message, code=error.code, reason=error.reason) from error
 
     async def _tidy(self, zone: ObjectKey, unit: ZoneUnit, composition: Composition) -> None:
         """Let a part go that is wanted no more: emptied in one round, since only what holds nothing may go, and deleted in the next."""

@@ -6,7 +6,7 @@ as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from controllers.api.group import CONFIRM_CHANGE
@@ -17,6 +17,7 @@ from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
 from controllers.api.zone_unit import UnitRecordSet, UnitZone, ZoneUnitSpec
 from controllers.core.conversion import settle
+from controllers.core.fence import fence_at
 from controllers.core.guard import COLLECTED, HELD, Step, find_changes, judge_step
 from controllers.core.inputs import ZoneInputs, class_key_of, contracts_of
 from controllers.core.ledger import Ledger
@@ -39,7 +40,7 @@ class Composition:
     `zone_verdict` is None when nothing is to be said of the Zone. `parts` are the specs of the ledger's parts by number, or None
     when the ledger is left as it is. `hold_zone` and `hold` name the claims that keep their finalizer. `step` are the changes that
     the change guard is concerned with, and `held` the claims whose change it keeps out of the ledger.
-    `inventory` is about the zone's withdrawals.
+    `inventory` is about the zone's withdrawals. `fenced` are the claims whose result in the ledger is that of another item.
     """
 
     ledger: Ledger
@@ -52,6 +53,7 @@ class Composition:
     step: Step | None = None
     held: frozenset[ObjectKey] = frozenset()
     inventory: Inventory = NOTHING
+    fenced: frozenset[ObjectKey] = frozenset()
 
 
 Claims = Mapping[ObjectKey, RecordSet]
@@ -61,7 +63,10 @@ Verdicts = dict[ObjectKey, Verdict]
 
 def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition:
     """Decide everything about one zone; a memory of earlier decisions saves work and changes nothing."""
-    return _with_withdrawals(_compose_records(inputs, memory), inputs)
+    memory = memory or ZoneMemory()
+    memory.look_at_fences(inputs.record_sets, inputs.units)
+    composition = _with_withdrawals(_compose_records(inputs, memory), inputs)
+    return replace(composition, fenced=frozenset(memory.fences))
 
 
 def _with_withdrawals(composition: Composition, inputs: ZoneInputs) -> Composition:
@@ -77,8 +82,7 @@ def _with_withdrawals(composition: Composition, inputs: ZoneInputs) -> Compositi
     return replace(composition, inventory=inventory, parts=parts)
 
 
-def _compose_records(inputs: ZoneInputs, memory: ZoneMemory | None) -> Composition:
-    memory = memory or ZoneMemory()
+def _compose_records(inputs: ZoneInputs, memory: ZoneMemory) -> Composition:
     ledger = Ledger.of(inputs.units)
     claims = {claim.key: claim for claim in inputs.record_sets}
     zone = inputs.zone
@@ -232,6 +236,7 @@ class _Composing:
         else:
             self.items.update((claim.key, item) for claim, item in changed)
             step, held = self._guard()
+        self._fence(item for _, item in changed)
         hold = frozenset(self.items) & self.claims.keys()
         return Composition(
             self.ledger,
@@ -243,6 +248,13 @@ class _Composing:
             step=step,
             held=frozenset(held),
         )
+
+    def _fence(self, changed: Iterable[UnitRecordSet]) -> None:
+        """Keep the results of former items from those that take their place with the same generation."""
+        for item in changed:
+            key, former = item.key, self.ledger.items[item.key]
+            if self.items[key] is item and former.observed_generation == item.observed_generation:
+                self.memory.fences[key] = fence_at(self.ledger.part_of[key], self.inputs.units)
 
     def _register(self) -> Register:
         return register_ledger(self.items.values(), self.claims, self.memory.pair_judge())

@@ -205,7 +205,8 @@ class Composer:
             verdict = composition.record_verdicts.get(claim.key)
             if verdict is None:
                 continue
-            item, result = ledger.items.get(claim.key), ledger.results.get(claim.key)
+            item = ledger.items.get(claim.key)
+            result = ledger.results.get(claim.key) if claim.key not in composition.fenced else None
             ground = (claim, verdict, item, result)
             if memory.is_settled(claim.key, ground):
                 continue
@@ -220,7 +221,7 @@ class Composer:
         if ref is RECORD_WITHDRAWALS:
             await write_status_of(self._client, ref, claim.meta, projected.status)
         else:
-            await self._writer.write_status(ref, claim.key, projected.status)
+            await self._writer.write_status(ref, claim.meta, projected.status)
         about = ObjectReference.of(ref, claim.meta)
         related = _zone_reference(zone) if ref is not ZONES else None
         for condition in changed_conditions(claim.status.conditions, projected.status.conditions):

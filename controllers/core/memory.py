@@ -7,14 +7,15 @@ same verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import Verdict
 from controllers.api.zone import Zone
-from controllers.api.zone_unit import UnitRecordSet
+from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from controllers.core.conversion import Ruling, settle
+from controllers.core.fence import Fence, standing, unsure
 from controllers.core.guard import GuardedChange
 from controllers.core.inputs import ZoneInputs, contracts_of
 from controllers.core.item import item_of
@@ -46,9 +47,12 @@ class ZoneMemory:
     """The memory of one zone: of its claims, of pairs at one name, and of claims whose status was found to be right.
 
     `confirmed` are guarded changes that somebody has confirmed and that are still to be written; one that forgets them asks again.
+    `fences` keep results of former items from being taken for those of new ones.
     """
 
     confirmed: frozenset[GuardedChange] = frozenset()
+    fences: dict[ObjectKey, Fence] = field(default_factory=dict)
+    _has_looked: bool = False
     _ground: Ground = ()
     _zone: tuple[Zone, Ruling] | None = None
     _records: dict[ObjectKey, _Record] = field(default_factory=dict)
@@ -57,6 +61,13 @@ class ZoneMemory:
         default_factory=dict
     )
     _settled: dict[ObjectKey, Ground] = field(default_factory=dict)
+
+    def look_at_fences(self, claims: Iterable[RecordSet], units: Sequence[ZoneUnit]) -> None:
+        """Drop the fences that have done their work; at the first look, put up those that somebody may have known of before."""
+        self.fences = standing(self.fences, units)
+        if not self._has_looked:
+            self._has_looked = True
+            self.fences |= unsure(claims, units)
 
     def rule_zone(self, zone: Zone, inputs: ZoneInputs) -> Ruling:
         """Return `rule_payload`'s ruling; the zone's surroundings are accepted."""

@@ -149,6 +149,21 @@ async def test_a_claim_that_went_before_it_was_held_is_a_newer_state(bench: Benc
     assert (await bench.client.list(ZONE_UNITS)).items == []
 
 
+async def test_a_status_is_not_written_to_a_claim_that_came_under_the_name(bench: Bench) -> None:
+    await bench.create(RECORD_SETS, CLAIM, WWW)
+    await bench.reconcile_at(0)
+    bench.stop_following()
+    await bench.client.delete(RECORD_SETS, namespace=CLAIM.namespace, name=CLAIM.name)
+    metadata = {"namespace": CLAIM.namespace, "name": CLAIM.name}
+    obj = {"apiVersion": RECORD_SETS.api_version, "kind": RECORD_SETS.kind, "metadata": metadata, "spec": WWW}
+    await bench.client.create(RECORD_SETS, obj)
+
+    with pytest.raises(Conflict):
+        await bench.reconcile_at(PROVISIONAL_AFTER_S)
+
+    assert not await bench.has_status(RECORD_SETS, CLAIM)
+
+
 async def test_a_ledger_that_lost_its_finalizer_is_held_again(bench: Bench) -> None:
     await bench.create_accepted_class("hosted")
     await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
