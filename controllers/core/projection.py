@@ -55,7 +55,9 @@ def project_record_set(
         results = tuple(each for each in result.conditions if each.status is not ConditionStatus.TRUE)
     accepted = _accepted(verdict, results, generation)
     programmed = (
-        None if item is None and not verdict.accepted else _carried(results, ConditionType.PROGRAMMED, generation)
+        None
+        if item is None and not verdict.accepted
+        else _carried(results, ConditionType.PROGRAMMED, generation, _awaiting(claim, verdict, item))
     )
     if held and item is not None:
         told = result.conditions if result is not None and current else ()
@@ -135,10 +137,20 @@ def _accepted(verdict: Verdict, results: Iterable[Condition], generation: int) -
     return _condition(ConditionType.ACCEPTED, verdict, generation)
 
 
-def _carried(results: Iterable[Condition], kind: ConditionType, generation: int) -> Condition:
+def _awaiting(claim: RecordSet, verdict: Verdict, item: UnitRecordSet | None) -> Verdict:
+    """Return what is said of an item without a result that counts: the provider is awaited only by what it has been given."""
+    if verdict.accepted or item is None or claim.meta.deleting or item.observed_generation == claim.meta.generation:
+        return AWAITING
+    former = f"The ledger keeps generation {item.observed_generation} of the claim"
+    return waiting(Reason.RECONCILING, f"{former}; what keeps this one out is said by Accepted.")
+
+
+def _carried(
+    results: Iterable[Condition], kind: ConditionType, generation: int, awaiting: Verdict = AWAITING
+) -> Condition:
     found = find_condition(results, kind)
     if found is None:
-        return _condition(kind, AWAITING, generation)
+        return _condition(kind, awaiting, generation)
     return found.model_copy(update={"observed_generation": generation})
 
 

@@ -156,3 +156,19 @@ def test_a_leaving_zone_tells_what_keeps_its_provider_from_cleaning_up(ledger: d
     found = find_condition(status.conditions, "Programmed")
     assert found is not None
     assert (found.reason, found.observed_generation) == (reason, 2)
+
+
+def test_a_generation_that_is_kept_out_does_not_wait_for_the_provider() -> None:
+    former = item_of(record_set("www"))
+    edited = record_set("www", metadata={"generation": 2})
+    of = result(former, condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed"))
+    denied = refused(Reason.NOT_ALLOWED_BY_ZONE, "No.")
+    status = project(edited, denied, former, of)
+    words = "The ledger keeps generation 1 of the claim; what keeps this one out is said by Accepted."
+    assert said(status, "Programmed") == (UNKNOWN, "Reconciling", words)
+    assert said(project(edited, ACCEPTED, former, of), "Programmed") == (
+        UNKNOWN,
+        "Reconciling",
+        "Waiting for the provider.",
+    )
+    assert said(project(record_set("www"), denied, former, of), "Programmed") == (TRUE, "Programmed", "")
