@@ -1,4 +1,5 @@
-"""Record types of master files that dnspython knows no text form for (RFC 1035, 2535, 2874, and the IANA registry of DNS parameters).
+"""Record types of master files that dnspython knows no text form for, or knows more narrowly than their RFCs have it (RFC 1035, 2535, 2874,
+6742, 9460, and the IANA registry of DNS parameters).
 
 Owns their layouts, field by field, and the names of some. Never reads what other types have.
 """
@@ -8,18 +9,26 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import dns.dnssectypes
 import dns.exception
 import dns.name
+import dns.rdata
+import dns.rdataclass
 import dns.rdatatype
 import dns.tokenizer
+from dns.rdtypes.IN.HTTPS import HTTPS
+from dns.rdtypes.IN.SVCB import SVCB
 
 Field = Callable[[dns.tokenizer.Tokenizer, "dns.name.Name | None"], bytes]
 """Reads one field of record data; relative names are completed with the name."""
 
+_SERVICE_BINDINGS: Final = {64: SVCB, 65: HTTPS}
+_PRIORITY_BYTES: Final = 2
+_LONGEST_GROUP: Final = 4
+_GROUPS: Final = 4
 _BITMAP_TYPES: Final = 128
 _A6_BITS: Final = 128
 
@@ -37,6 +46,8 @@ def read_data(rdtype: int, tokens: dns.tokenizer.Tokenizer, origin: dns.name.Nam
 
     Raises dnspython's exceptions for what is not of the type's form.
     """
+    if rdtype in _SERVICE_BINDINGS:
+        return _alias_mode(rdtype, tokens, origin)
     layout = _LAYOUTS.get(rdtype)
     if layout is None:
         return None
@@ -47,6 +58,46 @@ def read_data(rdtype: int, tokens: dns.tokenizer.Tokenizer, origin: dns.name.Nam
     data = b"".join(field(tokens, origin) for field in layout)
     tokens.get_eol()
     return data
+
+
+def _alias_mode(rdtype: int, tokens: dns.tokenizer.Tokenizer, origin: dns.name.Name | None) -> bytes | None:
+    """RFC 9460 section 2.4.2: parameters mean nothing to priority 0 and are no error, so they are read as those of another priority."""
+    first = tokens.get()
+    if first.is_identifier() and first.value == "\\#":
+        size, data = tokens.get_int(), _hex(tokens, origin)
+        if size != len(data):
+            raise dns.exception.SyntaxError(f"{size} octets are announced and {len(data)} follow")  # type: ignore[no-untyped-call]  # dnspython
+        _in_service_mode(rdtype, data)
+    elif first.is_identifier() and not first.value.strip("0"):
+        tokens.unget(dns.tokenizer.Token(first.ttype, "1"))
+        form = _SERVICE_BINDINGS[rdtype]
+        try:
+            found = form.from_text(dns.rdataclass.IN, dns.rdatatype.RdataType.make(rdtype), tokens, origin, False)
+        except (SyntaxError, ValueError) as error:
+            raise dns.exception.SyntaxError(str(error)) from error  # type: ignore[no-untyped-call]  # dnspython
+        data = bytes(_PRIORITY_BYTES) + (found.to_wire() or b"")[_PRIORITY_BYTES:]
+    else:
+        tokens.unget(first)
+        return None
+    tokens.get_eol()
+    return data
+
+
+def _in_service_mode(rdtype: int, data: bytes) -> dns.rdata.Rdata:
+    """Read the octets, with priority 1 where they say 0; raises dns.exception.FormError."""
+    if data.startswith(bytes(_PRIORITY_BYTES)):
+        data = b"\0\1" + data[_PRIORITY_BYTES:]
+    return dns.rdata.from_wire(dns.rdataclass.IN, dns.rdatatype.RdataType.make(rdtype), data, 0, len(data))
+
+
+def write_data(rdtype: int, data: bytes) -> str | None:
+    """Return the text that `read_data` makes these octets of, None when dnspython's own text does.
+
+    Raises dns.exception.FormError for octets that the type cannot have.
+    """
+    if rdtype not in _SERVICE_BINDINGS or not data.startswith(bytes(_PRIORITY_BYTES)):
+        return None
+    return "0" + _in_service_mode(rdtype, data).to_text()[1:]
 
 
 def _name(tokens: dns.tokenizer.Tokenizer, origin: dns.name.Name | None) -> bytes:
@@ -61,6 +112,37 @@ def _uint(octets: int) -> Field:
         return number.to_bytes(octets, "big")
 
     return read
+
+
+def _groups(tokens: dns.tokenizer.Tokenizer, _origin: dns.name.Name | None) -> bytes:
+    """RFC 6742 section 2.1.2: half of an IPv6 address; zeros in front of a group may be left out, whole groups may not."""
+    text = tokens.get_string()
+    groups = text.split(":")
+    if len(groups) != _GROUPS or not all(1 <= len(group) <= _LONGEST_GROUP for group in groups):
+        raise dns.exception.SyntaxError(f"{text!r} is not four groups of hexadecimal digits")  # type: ignore[no-untyped-call]  # dnspython
+    return b"".join(
+        _decoded(lambda each: bytes.fromhex(each.rjust(_LONGEST_GROUP, "0")), group, "hexadecimal digits")
+        for group in groups
+    )
+
+
+def _services(tokens: dns.tokenizer.Tokenizer, _origin: dns.name.Name | None) -> bytes:
+    """RFC 1035 section 3.4.2: an address, a protocol, and one bit for each port; names are those of the registry, not of this machine."""
+    address = _decoded(lambda text: ipaddress.IPv4Address(text).packed, tokens.get_string(), "an IPv4 address")
+    protocol = _number(_PROTOCOLS, tokens.get_string(), 0xFF)
+    bits = bytearray()
+    for token in tokens.get_remaining():
+        port = _number(_PORTS, token.value, 0xFFFF)
+        bits.extend(bytes(max(0, port // 8 + 1 - len(bits))))
+        bits[port // 8] |= 0x80 >> port % 8
+    return address + bytes((protocol,)) + bytes(bits)
+
+
+def _number(known: Mapping[str, int], text: str, most: int) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else known.get(text.lower(), most + 1)
+    if number > most:
+        raise dns.exception.SyntaxError(f"{text!r} is no number up to {most} and no name that is known")  # type: ignore[no-untyped-call]  # dnspython
+    return number
 
 
 def _algorithm(tokens: dns.tokenizer.Tokenizer, _origin: dns.name.Name | None) -> bytes:
@@ -131,12 +213,52 @@ def _old_bitmap(tokens: dns.tokenizer.Tokenizer, _origin: dns.name.Name | None) 
     return bytes(bits).rstrip(b"\0")
 
 
+_PROTOCOLS: Final = {"icmp": 1, "igmp": 2, "tcp": 6, "egp": 8, "udp": 17}
+_PORTS: Final = {
+    "echo": 7,
+    "discard": 9,
+    "systat": 11,
+    "daytime": 13,
+    "netstat": 15,
+    "qotd": 17,
+    "chargen": 19,
+    "ftp-data": 20,
+    "ftp": 21,
+    "ssh": 22,
+    "telnet": 23,
+    "smtp": 25,
+    "time": 37,
+    "whois": 43,
+    "nicname": 43,
+    "domain": 53,
+    "tftp": 69,
+    "gopher": 70,
+    "finger": 79,
+    "http": 80,
+    "www": 80,
+    "kerberos": 88,
+    "hostname": 101,
+    "pop2": 109,
+    "pop3": 110,
+    "sunrpc": 111,
+    "auth": 113,
+    "sftp": 115,
+    "nntp": 119,
+    "ntp": 123,
+    "imap": 143,
+    "imap2": 143,
+    "snmp": 161,
+    "ldap": 389,
+    "https": 443,
+}
+
 _LAYOUTS: Final[dict[int, tuple[Field, ...]]] = {
     3: (_name,),  # MD
     4: (_name,),  # MF
     7: (_name,),  # MB
     8: (_name,),  # MG
     9: (_name,),  # MR
+    11: (_services,),  # WKS
     14: (_name, _name),  # MINFO
     30: (_name, _old_bitmap),  # NXT
     31: (_hex,),  # EID
@@ -146,6 +268,8 @@ _LAYOUTS: Final[dict[int, tuple[Field, ...]]] = {
     40: (_uint(1), _uint(1), _uint(1), _base64),  # SINK
     57: (_uint(2), _uint(1), _algorithm, _base64),  # RKEY
     58: (_name, _name),  # TALINK
+    104: (_uint(2), _groups),  # NID
+    106: (_uint(2), _groups),  # L64
     259: (_uint(4), _uint(4), _uint(1), _string, _base64),  # DOA
     32768: (_uint(2), _algorithm, _uint(1), _hex),  # TA
 }

@@ -17,6 +17,7 @@ import dns.rdataclass
 import dns.rdatatype
 
 from zonemodel.name import WireName, is_within, wire_labels
+from zonemodel.rare_type import write_data
 from zonemodel.rrset import RRset, ZoneData
 from zonemodel.zone_error import Place, ZoneFileError
 from zonemodel.zone_reader import Record, ZoneReader, parse_origin, read_file
@@ -137,6 +138,8 @@ def _file_order(rrset: RRset) -> tuple[list[bytes], int, int]:
 def _rdata_text(rdtype: dns.rdatatype.RdataType, wire: bytes) -> str:
     """Prefer the type's own form, but take the generic one where the own form does not bring the same octets back."""
     try:
+        if (own := write_data(rdtype, wire)) is not None:
+            return own
         text = dns.rdata.from_wire(dns.rdataclass.IN, rdtype, wire, 0, len(wire)).to_text()
         if dns.rdata.from_text(dns.rdataclass.IN, rdtype, text, relativize=False).to_wire() == wire:
             return text

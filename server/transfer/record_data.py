@@ -46,6 +46,11 @@ _LAYOUTS: Final[dict[int, tuple[int, ...]]] = {
     rdtype.RRSIG: (18, _NAME, _REST),
 }
 
+_TEXTS: Final = frozenset({rdtype.TXT, rdtype.SPF})
+_SERVICE_BINDINGS: Final = frozenset({rdtype.SVCB, rdtype.HTTPS})
+_OPEN: Final = frozenset({256, 260})
+"""URI, whose target may be anything, and AMTRELAY, whose relay may be of a kind that is to come (RFC 8777 section 4.2.3)."""
+
 _PLAIN_SIZES: Final = {rdtype.A: 4, rdtype.AAAA: 16}
 _CHECKED_WHOLE: Final = frozenset(number for number, layout in _LAYOUTS.items() if layout[-1] != _REST)
 _IN: Final = dns.rdataclass.IN
@@ -112,8 +117,17 @@ def _step_end(octets: bytes, position: int, end: int, step: int) -> int:
 
 
 def _check(number: int, rdata: bytes) -> None:
+    """Judge the form alone: a value in it that means nothing, or nothing yet, is for those who ask for it to judge (RFC 3597)."""
+    if number in _TEXTS and not rdata:
+        raise ValueError(f"a record of type {number} has no string")
+    if number in _SERVICE_BINDINGS and rdata[:2] == b"\0\0":
+        rdata = (
+            b"\0\1" + rdata[2:]
+        )  # priority 0 may have parameters, too, which mean nothing then (RFC 9460 section 2.4.2)
     try:
         dns.rdata.from_wire(_IN, dns.rdatatype.RdataType.make(number), rdata, 0, len(rdata))
     except (dns.exception.DNSException, ValueError) as error:
+        if isinstance(error.__cause__, ValueError) or number in _OPEN:
+            return
         reason = str(error) or type(error).__name__
         raise ValueError(f"the data of a record of type {number} are malformed: {reason}") from error

@@ -31,6 +31,16 @@ CASES = [
     ('DOA 4294967295 2 3 "" -', 259, "ffffffff000000020300"),
     ("TA 60485 RSASHA1 1 2BB183AF", 32768, "ec4505012bb183af"),
     ("MB \\# 3 016100", 7, "016100"),
+    ("WKS 10.0.0.1 TCP TELNET smtp 6", 11, "0a0000010602000140"),
+    ("WKS 10.0.0.1 17", 11, "0a00000111"),
+    ("WKS 10.0.0.1 udp domain 65535", 11, "0a00000111" + "00" * 6 + "04" + "00" * 8184 + "01"),
+    ("NID 10 14:4fff:ff20:ee64", 104, "000a00144fffff20ee64"),
+    ("NID 10 0014:4fff:ff20:ee64", 104, "000a00144fffff20ee64"),
+    ("L64 20 2001:db8:0:0", 106, "001420010db800000000"),
+    ("SVCB 0 ns alpn=h2", 64, "0000" + NS + "00010003026832"),
+    ("SVCB \\# 20 0000 " + NS + " 00010003 026832", 64, "0000" + NS + "00010003026832"),
+    ("HTTPS 00 ns", 65, "0000" + NS),
+    ('HTTPS 0 . port=53 key65000="a b" ; c', 65, "00000000030002" + "0035" + "fde80003612062"),
 ]
 
 
@@ -55,6 +65,15 @@ def test_record_data_are_read_and_survive_a_file(text: str, rdtype: int, octets:
         ("A6 0 x", "is not an IPv6 address"),
         ("NXT b TYPE200", "TYPE200 has no bit"),
         ("RKEY 0 3 FOO AQ==", "RKEY"),
+        ("WKS 10.0.0.1 tcp nowhere", "'nowhere' is no number up to 65535 and no name that is known"),
+        ("WKS 10.0.0.1 256", "'256' is no number up to 255"),
+        ("WKS 10.0.0 tcp", "is not an IPv4 address"),
+        ("NID 10 1:2:3", "'1:2:3' is not four groups of hexadecimal digits"),
+        ("NID 10 1:2:3:", "'1:2:3:' is not four groups of hexadecimal digits"),
+        ("L64 10 1:2:3:g", "is not hexadecimal digits"),
+        ("SVCB 0 ns alpn=h2 alpn=h3", "SVCB"),
+        ("SVCB 0", "SVCB"),
+        ("SVCB \\# 4 00000001", "SVCB"),
     ],
 )
 def test_what_is_not_of_the_form_is_told(text: str, complaint: str) -> None:

@@ -134,3 +134,46 @@ def test_names_that_are_missing_stay_apart_from_those_that_exist(zone: ZoneData)
 
 def _text(name: bytes) -> str:
     return dns.name.from_wire(name, 0)[0].to_text()
+
+
+def reply_with(number: int, data: bytes) -> bytes:
+    owner = to_wire("a.z.test")
+    record = owner + number.to_bytes(2, "big") + b"\0\1" + bytes(4) + len(data).to_bytes(2, "big") + data
+    return HEAD + b"\0\0\0\1\0\0\0\0" + record
+
+
+@pytest.mark.parametrize(
+    ("number", "data"),
+    [
+        (52, "030101ab"),  # TLSA, shorter than its hash
+        (43, "00010d0200"),  # DS, the same
+        (44, "0101ab"),  # SSHFP, the same
+        (64, "000000" + "00010003026832"),  # SVCB of priority 0 with parameters
+        (256, "00010001"),  # URI without a target
+        (260, "0a09ff"),  # AMTRELAY of a kind that is to come
+        (257, "000165"),
+        (65280, ""),
+    ],
+)
+def test_values_that_mean_nothing_to_us_are_taken_over(number: int, data: str) -> None:
+    """RFC 3597 section 1: a secondary does not stand between a primary and those who ask."""
+    (record,) = read_message(reply_with(number, bytes.fromhex(data))).answer
+    assert record.rdata.hex() == data
+
+
+@pytest.mark.parametrize(
+    ("number", "data"),
+    [
+        (16, ""),
+        (16, "0561"),
+        (1, "c00002"),
+        (64, "0001000001000302"),
+        (64, "0000"),
+        (50, "01"),
+        (51, "0100"),
+        (52, "03"),
+    ],
+)
+def test_data_that_are_not_of_the_form_are_refused(number: int, data: str) -> None:
+    with pytest.raises(ValueError, match=f"of type {number}"):
+        read_message(reply_with(number, bytes.fromhex(data)))
