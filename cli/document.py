@@ -19,7 +19,7 @@ import yaml
 STDIN: Final = "-"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 FIRST: Final = ("CustomResourceDefinition", "Namespace")
-LAST: Final = ("Provider", "ZoneClass", "Zone", "RecordSet")
+LAST: Final = ("Provider", "ZoneClass", "Zone", "RecordSet", "RecordWithdrawal", "RecordWithdrawalWaiver")
 _OTHERS: Final = len(FIRST)
 _TYPE_FORMS: Final = (
     ("apiVersion", re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+"), "allowed are VERSION and GROUP/VERSION"),

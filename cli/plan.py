@@ -17,6 +17,7 @@ from cli.refusal import CommandError
 from cli.rehearsal import PARSERS, Left, Objects, Rehearsal, Taken
 from cli.submission import Settings
 from controllers.api.group import RECORD_SETS, ZONE_UNITS, ZONES
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.core.plan import make_plan
 from kube.client import Client
 from kube.object import ObjectKey
@@ -54,7 +55,8 @@ def plan_command(
     """Tell what `dns-api apply` with these manifests would create, change, delete and refuse in each zone.
 
     Reads what the API holds and writes nothing. What a provider will say of a zone is not known before it is asked, nor is what
-    a conversion webhook will: claims that need one are told as waiting, with the webhook's name.
+    a conversion webhook will: claims that need one are told as waiting, with the webhook's name. Of withdrawals it tells which
+    RecordSets still give the address; whether servers do is for their provider to see.
     Exit code 0 when nothing would change, 2 when something would, 1 when anything would be refused.
     """
     documents, broken = read_documents(filenames)
@@ -99,6 +101,7 @@ async def _report(rehearsal: Rehearsal, documents: list[Document], broken: list[
         rehearsal.after,
         named=[each.key for each in taken if each.ref is RECORD_SETS],
         named_zones=[each.key for each in taken if each.ref is ZONES],
+        named_withdrawals=[each.key for each in taken if each.ref is RECORD_WITHDRAWALS],
     )
     contents = {document.place: document for document in documents}
     refusals = [Refusal(each) for each in broken]
@@ -117,7 +120,7 @@ def _zone_of(document: Document, namespace: str) -> ObjectKey | None:
     if document.kind == ZONES.kind:
         return ObjectKey(own, metadata["name"])
     ref = spec.get("zoneRef") if isinstance(spec, Mapping) else None
-    if document.kind != RECORD_SETS.kind or not isinstance(ref, Mapping):
+    if document.kind not in (RECORD_SETS.kind, RECORD_WITHDRAWALS.kind) or not isinstance(ref, Mapping):
         return None
     name, other = ref.get("name"), ref.get("namespace")
     if not isinstance(name, str) or not isinstance(other, str | None):

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cli.document import Fault
+from cli.plan_withdrawal import MARKS, REFUSED_MARK, effect_of, key_document, withdrawal_document, withdrawal_lines
 from cli.rehearsal import Left, Taken
 from controllers.api.condition import ConditionStatus
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.api.verdict import Verdict
 from controllers.core.plan import Effect, FieldChange, Plan, RecordPlan, ZonePlan
 from kube.object import ObjectKey
 
 NO_CHANGE, REFUSED, CHANGED = 0, 1, 2
-MARKS: Final = {Effect.CREATE: "+", Effect.CHANGE: "~", Effect.DELETE: "-", Effect.NONE: "="}
-REFUSED_MARK, WAITING_MARK = "!", "?"
+WAITING_MARK: Final = "?"
 TOGETHER_FROM: Final = 4
 """So many record sets that are refused or wait for the same reason are told in one line."""
 
@@ -56,6 +57,9 @@ class Report:
         for zone in self.plan.zones:
             told: list[ZonePlan | RecordPlan] = [zone, *zone.record_sets]
             found.update(_standing(each.verdict) or each.effect.value for each in told)
+            found.update(
+                "refused" if not each.acceptance.accepted else effect_of(each).value for each in zone.withdrawals
+            )
         found.pop(Effect.NONE.value, None)
         found.update(_effect(each).value for each in self._others())
         found["untouched"] = found.pop(Effect.NONE.value, 0) + sum(zone.untouched for zone in self.plan.zones)
@@ -102,14 +106,14 @@ class Report:
             "objects": [_object_document(each) for each in self._others()],
             "zones": list(zones.values()),
             "refused": refused,
-            "assumedAccepted": [_key_document(each.zone_class) for each in self.plan.assumed],
+            "assumedAccepted": [key_document(each.zone_class) for each in self.plan.assumed],
             "leftOut": [each.document.place for each in self.left],
             "summary": {name: self.counts[name] for name in names},
         }
 
     def _others(self) -> list[Taken]:
-        """Objects beside Zones and RecordSets, which are told as what becomes of zones."""
-        return [each for each in self.taken if each.ref not in (ZONES, RECORD_SETS)]
+        """Objects beside Zones and their claims, which are told as what becomes of zones."""
+        return [each for each in self.taken if each.ref not in (ZONES, RECORD_SETS, RECORD_WITHDRAWALS)]
 
 
 def _effect(taken: Taken) -> Effect:
@@ -142,6 +146,8 @@ def _zone_lines(zone: ZonePlan, refused: Sequence[Fault]) -> Iterator[str]:
         else:
             yield f"  {_mark(group[0])} {len(group):,} record sets, {group[0].key} and others"
             yield from _verdict_lines(verdict, "      ")
+    for withdrawal in zone.withdrawals:
+        yield from withdrawal_lines(withdrawal)
     for fault in refused:
         yield from _fault_lines(fault, "  ")
     if zone.untouched:
@@ -209,7 +215,7 @@ def _summary(counts: Counter[str]) -> str:
 def _object_document(taken: Taken) -> dict[str, Any]:
     return {
         "kind": taken.ref.kind,
-        **_key_document(taken.key),
+        **key_document(taken.key),
         "effect": _effect(taken).value,
         "changes": _changes_document(taken.changes),
     }
@@ -217,13 +223,14 @@ def _object_document(taken: Taken) -> dict[str, Any]:
 
 def _zone_document(zone: ZonePlan) -> dict[str, Any]:
     return {
-        **_key_document(zone.key),
+        **key_document(zone.key),
         "domainName": zone.domain_name,
         "effect": zone.effect.value,
         "accepted": _verdict_document(zone.verdict),
         "held": _hold_document(zone),
         "changes": _changes_document(zone.changes),
         "recordSets": [_record_document(each) for each in zone.record_sets],
+        "withdrawals": [withdrawal_document(each) for each in zone.withdrawals],
         "refused": [],
         "untouched": zone.untouched,
     }
@@ -235,17 +242,13 @@ def _hold_document(zone: ZonePlan) -> dict[str, str | None] | None:
 
 def _record_document(record_set: RecordPlan) -> dict[str, Any]:
     return {
-        **_key_document(record_set.key),
+        **key_document(record_set.key),
         "type": record_set.type,
         "recordName": record_set.owner,
         "effect": record_set.effect.value,
         "accepted": _verdict_document(record_set.verdict),
         "changes": _changes_document(record_set.changes),
     }
-
-
-def _key_document(key: ObjectKey) -> dict[str, str]:
-    return {"namespace": key.namespace, "name": key.name} if key.namespace else {"name": key.name}
 
 
 def _verdict_document(verdict: Verdict | None) -> dict[str, str] | None:

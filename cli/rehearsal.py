@@ -18,6 +18,8 @@ from cli.submission import FIELD_MANAGER, Settings, subject
 from controllers.api.group import NAMESPACES, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.api.provider import Provider, parse_provider
 from controllers.api.record_set import parse_record_set
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, parse_record_withdrawal
+from controllers.api.record_withdrawal_waiver import RECORD_WITHDRAWAL_WAIVERS, parse_record_withdrawal_waiver
 from controllers.api.zone import Zone, parse_zone
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import parse_zone_unit
@@ -39,6 +41,8 @@ PARSERS: Final[Mapping[ResourceRef, Callable[[Mapping[str, Any]], Any]]] = {
     ZONE_CLASSES: parse_zone_class,
     ZONES: parse_zone,
     RECORD_SETS: parse_record_set,
+    RECORD_WITHDRAWALS: parse_record_withdrawal,
+    RECORD_WITHDRAWAL_WAIVERS: parse_record_withdrawal_waiver,
     ZONE_UNITS: parse_zone_unit,
 }
 """The kinds that a plan knows, in the order in which they are applied."""
@@ -79,6 +83,8 @@ class _Parsed:
             record_sets=dict(of[RECORD_SETS]),
             zone_units=dict(of[ZONE_UNITS]),
             namespaces=dict(of[NAMESPACES]),
+            withdrawals=dict(of[RECORD_WITHDRAWALS]),
+            waivers=dict(of[RECORD_WITHDRAWAL_WAIVERS]),
         )
 
 

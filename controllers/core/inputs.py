@@ -136,7 +136,7 @@ def gather(informers: CoreInformers, contracts: Contracts, key: ObjectKey) -> Zo
         leaving=frozenset(name for name, meta in namespaces.items() if meta.deleting),
         withdrawals=withdrawals,
         waivers=followed.waivers_for(withdrawals) if followed is not None else {},
-        withdrawal_versions=_withdrawal_versions(contracts, provider, withdrawals),
+        withdrawal_versions=versions_named_by(contracts, provider, withdrawals),
     )
 
 
@@ -153,7 +153,7 @@ def resolve(contracts: Contracts, provider: Provider | None, zone: Zone | None, 
     return Versions(contracts.resolve(provider, ref), storage, former)
 
 
-def _withdrawal_versions(
+def versions_named_by(
     contracts: Contracts, provider: Provider | None, withdrawals: Iterable[RecordWithdrawal]
 ) -> dict[str, Resolution]:
     """Return the versions that withdrawals name; the rules see to it that they mean the zone's Provider."""

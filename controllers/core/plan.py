@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,17 +16,21 @@ from controllers.api.condition import Condition, ConditionStatus, ConditionType
 from controllers.api.provider import ConversionWebhook, Provider
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
+from controllers.api.record_withdrawal import RecordWithdrawal
+from controllers.api.record_withdrawal_waiver import RecordWithdrawalWaiver
 from controllers.api.verdict import ACCEPTED, Verdict
 from controllers.api.zone import Zone
 from controllers.api.zone_class import ZoneClass, ZoneClassStatus
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnit
 from controllers.core.compose import Composition, compose
 from controllers.core.guard import confirmation_of
-from controllers.core.inputs import ZoneInputs, class_key_of, resolve, zone_key_of
+from controllers.core.inputs import ZoneInputs, class_key_of, resolve, versions_named_by, zone_key_of
 from controllers.core.providercontract.contract import Contract, Contracts
 from controllers.core.providercontract.conversion.request import asked_of
 from controllers.core.providercontract.conversion.storage import plan_conversion
 from controllers.core.providercontract.target import Target
+from controllers.core.withdrawal.informer import zone_key_of as zone_of_withdrawal
+from controllers.core.withdrawal.outlook import Side, WithdrawalPlan, plan_withdrawals
 from kube.object import ObjectKey, ObjectMeta
 
 
@@ -40,6 +44,16 @@ class World:
     record_sets: Mapping[ObjectKey, RecordSet]
     zone_units: Mapping[ObjectKey, ZoneUnit]
     namespaces: Mapping[ObjectKey, ObjectMeta]
+    withdrawals: Mapping[ObjectKey, RecordWithdrawal] = field(default_factory=dict)
+    waivers: Mapping[ObjectKey, RecordWithdrawalWaiver] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Claims that are told about in any case."""
+
+    record_sets: frozenset[ObjectKey]
+    withdrawals: frozenset[ObjectKey]
 
 
 class Effect(StrEnum):
@@ -74,7 +88,7 @@ class RecordPlan:
 
 @dataclass(frozen=True, slots=True)
 class ZonePlan:
-    """What would happen to one zone; `untouched` counts the RecordSets that `record_sets` does not tell about.
+    """What would happen to one zone; `untouched` counts the claims that neither `record_sets` nor `withdrawals` tell about.
 
     `verdict` is core's own on the Zone, None where there is none or where it is the same as before and nobody asked. `hold` is what the
     change guard would say of changes that it would hold, and `confirmation` the hash that lets them through.
@@ -89,6 +103,7 @@ class ZonePlan:
     untouched: int
     hold: Verdict | None = None
     confirmation: str | None = None
+    withdrawals: tuple[WithdrawalPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +123,26 @@ class Plan:
 
 
 def make_plan(
-    before: World, after: World, named: Iterable[ObjectKey] = (), named_zones: Iterable[ObjectKey] = ()
+    before: World,
+    after: World,
+    named: Iterable[ObjectKey] = (),
+    named_zones: Iterable[ObjectKey] = (),
+    named_withdrawals: Iterable[ObjectKey] = (),
 ) -> Plan:
     """Return what becomes of the zones when `before` turns into `after`.
 
-    `named` are RecordSets, and `named_zones` Zones, that are told about even if nothing happens to them: what is refused among them
-    is refused again.
+    `named` are RecordSets, and the others Zones and RecordWithdrawals, that are told about even if nothing happens to them: what is
+    refused among them is refused again.
     """
     assumed = [key for key, each in after.zone_classes.items() if _is_undecided(each, before.zone_classes.get(key))]
     accepted = {key: _accepted(after.zone_classes[key]) for key in assumed}
     old, new = _View(before), _View(replace(after, zone_classes={**after.zone_classes, **accepted}))
-    told = frozenset(named)
-    wanted = {*named_zones, *(zone_key_of(after.record_sets[key]) for key in told)}
+    told = _Told(frozenset(named), frozenset(named_withdrawals))
+    wanted = {
+        *named_zones,
+        *(zone_key_of(after.record_sets[key]) for key in told.record_sets),
+        *(zone_of_withdrawal(after.withdrawals[key]) for key in told.withdrawals),
+    }
     plans = (
         _plan_zone(old.inputs(key), new.inputs(key), told, key in wanted)
         for key in sorted(old.keys | new.keys)
@@ -147,11 +170,17 @@ class _View:
         self._contracts = Contracts()
         self._claims: dict[ObjectKey, list[RecordSet]] = defaultdict(list)
         self._units: dict[ObjectKey, list[ZoneUnit]] = defaultdict(list)
+        self._withdrawals: dict[ObjectKey, list[RecordWithdrawal]] = defaultdict(list)
+        self._waivers: dict[str, list[RecordWithdrawalWaiver]] = defaultdict(list)
         for claim in world.record_sets.values():
             self._claims[zone_key_of(claim)].append(claim)
         for unit in sorted(world.zone_units.values(), key=lambda each: each.spec.part):
             self._units[unit.spec.zone.ref.key].append(unit)
-        self.keys = {*world.zones, *self._claims, *self._units}
+        for withdrawal in world.withdrawals.values():
+            self._withdrawals[zone_of_withdrawal(withdrawal)].append(withdrawal)
+        for waiver in world.waivers.values():
+            self._waivers[waiver.meta.namespace].append(waiver)
+        self.keys = {*world.zones, *self._claims, *self._units, *self._withdrawals}
 
     def ground(self, key: ObjectKey) -> tuple[object, ...]:
         """Return all that the composition of a zone rests on."""
@@ -164,6 +193,8 @@ class _View:
             inputs.units,
             inputs.namespace_labels,
             inputs.leaving,
+            inputs.withdrawals,
+            inputs.waivers,
         )
 
     def assumption(self, key: ObjectKey) -> Assumption:
@@ -183,7 +214,9 @@ class _View:
         zone = world.zones.get(key)
         provider = world.providers.get(ObjectKey("", zone.spec.provider.name)) if zone else None
         claims, units = self._claims.get(key, []), self._units.get(key, [])
-        namespaces = {key.namespace, *(claim.meta.namespace for claim in claims)}
+        withdrawals = self._withdrawals.get(key, [])
+        claimants = {claim.meta.namespace for claim in withdrawals}
+        namespaces = {key.namespace, *claimants, *(claim.meta.namespace for claim in claims)}
         metas = {name: world.namespaces.get(ObjectKey("", name)) for name in namespaces}
         return ZoneInputs(
             key=key,
@@ -195,6 +228,9 @@ class _View:
             versions=resolve(self._contracts, provider, zone, units),
             namespace_labels={name: meta.labels for name, meta in metas.items() if meta is not None},
             leaving=frozenset(name for name, meta in metas.items() if meta is not None and meta.deleting),
+            withdrawals=tuple(withdrawals),
+            waivers={name: tuple(self._waivers.get(name, ())) for name in claimants},
+            withdrawal_versions=versions_named_by(self._contracts, provider, withdrawals),
         )
 
 
@@ -213,11 +249,11 @@ def _accepted(zone_class: ZoneClass) -> ZoneClass:
 
 
 def _says_something(plan: ZonePlan) -> bool:
-    told = plan.effect is not Effect.NONE or bool(plan.record_sets) or plan.hold is not None
+    told = plan.effect is not Effect.NONE or bool(plan.record_sets or plan.withdrawals) or plan.hold is not None
     return told or (plan.verdict or ACCEPTED) is not ACCEPTED
 
 
-def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: frozenset[ObjectKey], wanted: bool) -> ZonePlan:
+def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: _Told, wanted: bool) -> ZonePlan:
     old, new = compose(before), compose(after)
     changes = (*_claim_changes(before.zone, after.zone), *_version_changes(old, new))
     effect = Effect.CHANGE if changes else Effect.NONE
@@ -226,9 +262,11 @@ def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: frozenset[ObjectKey]
     elif new.delete_units and not old.delete_units:
         effect = Effect.DELETE
     record_sets = list(_plan_record_sets(before, after, old, new))
-    shown = tuple(each for each in record_sets if _is_news(each, old.record_verdicts.get(each.key), told))
+    shown = tuple(each for each in record_sets if _is_news(each, old.record_verdicts.get(each.key), told.record_sets))
     domain_name = after.zone.spec.domain_name if after.zone else _domain_of(after)
-    untouched = len(record_sets) - len(shown)
+    sides = [Side.of(inputs, each.inventory, _items(each).values()) for inputs, each in ((before, old), (after, new))]
+    withdrawals = plan_withdrawals(sides[0], sides[1], told.withdrawals)
+    untouched = len(record_sets) - len(shown) + len(after.withdrawals) - len(withdrawals)
     verdict = new.zone_verdict if wanted or new.zone_verdict != old.zone_verdict else None
     step = new.step if new.held and (wanted or new.step != old.step) else None
     return ZonePlan(
@@ -241,6 +279,7 @@ def _plan_zone(before: ZoneInputs, after: ZoneInputs, told: frozenset[ObjectKey]
         untouched,
         hold=step.hold if step is not None else None,
         confirmation=confirmation_of(step.changes) if step is not None else None,
+        withdrawals=withdrawals,
     )
 
 

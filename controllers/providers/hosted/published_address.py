@@ -5,7 +5,7 @@ Pure. Reads a snapshot as a name server does (RFC 1034 section 4.3.2, RFC 4592);
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
@@ -13,7 +13,8 @@ from typing import Final
 from controllers.providers.hosted.content import Lines
 from controllers.providers.hosted.item import RecordKey
 from zonemodel.hosted_zone import HostedRecordSet, NameServer
-from zonemodel.name import APEX, Fqdn, OwnerName, relative_to
+from zonemodel.name import Fqdn, OwnerName, relative_to
+from zonemodel.name_tree import NameTree
 from zonemodel.record import RecordType
 
 CHAIN_LIMIT: Final = 16
@@ -22,12 +23,12 @@ NOBODY: Final = "nobody-has-this-name"
 
 @dataclass(frozen=True, slots=True)
 class PublishedZone:
-    """A snapshot in the form that looking up names needs; `names` are all that exist, those with nothing but names below them too."""
+    """A snapshot in the form that looking up names needs; `hosts` are the class's own servers in the zone."""
 
     domain: Fqdn
     lines: Lines
     hosts: Mapping[OwnerName, frozenset[str]]
-    names: frozenset[str]
+    tree: NameTree
 
     @classmethod
     def of(cls, domain: Fqdn, lines: Lines, servers: tuple[NameServer, ...]) -> PublishedZone:
@@ -38,7 +39,7 @@ class PublishedZone:
             if server.addresses and (owner := relative_to(Fqdn(server.name), domain)) is not None
         }
         owners = [*hosts, *(key.name for key in lines)]
-        return cls(domain, lines, hosts, frozenset(name for owner in owners for name in _with_parents(owner)))
+        return cls(domain, lines, hosts, NameTree.of(owners))
 
     def ttl_of(self, name: str, kind: RecordType, address: str) -> int | None:
         """Return the largest TTL on the way from a relative name to the address, None when the snapshot does not give it.
@@ -52,7 +53,7 @@ class PublishedZone:
     def _walk(self, name: str, kind: RecordType, address: str) -> int | None:
         ttl_s = 0
         for _ in range(CHAIN_LIMIT):
-            source = self._source(name)
+            source = self.tree.source(name)
             if source is None:
                 return None
             record = self._record(source, kind)
@@ -67,29 +68,9 @@ class PublishedZone:
             ttl_s, name = max(ttl_s, alias.ttl), target
         return None
 
-    def _source(self, name: str) -> str | None:
-        """Return the owner whose records answer for a name: itself, a wildcard, or None."""
-        if name in self.names or name == APEX:
-            return name
-        encloser = name
-        while encloser not in self.names:
-            if "." not in encloser:
-                return "*" if "*" in self.names else None
-            encloser = encloser.partition(".")[2]
-        wildcard = f"*.{encloser}"
-        return wildcard if wildcard in self.names else None
-
     def _record(self, owner: str, kind: RecordType) -> HostedRecordSet | None:
         line = self.lines.get(RecordKey(OwnerName(owner), kind))
         return line.record if line is not None else None
-
-
-def _with_parents(owner: str) -> Iterator[str]:
-    while True:
-        yield owner
-        _, dot, owner = owner.partition(".")
-        if not dot:
-            return
 
 
 def _addresses(record: HostedRecordSet) -> frozenset[str]:
