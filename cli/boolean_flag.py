@@ -30,6 +30,17 @@ class BooleanFlagCommand(TyperCommand):
         return super().parse_args(ctx, _without_values(args, switches))
 
 
+def switched(words: Sequence[str], flag: str, default: bool) -> bool:
+    """Say what a command line makes of a switch, `flag` being without `--`; values that are neither true nor false count for nothing."""
+    found = default
+    for word in words:
+        if word in (f"--{flag}", f"--no-{flag}"):
+            found = word == f"--{flag}"
+        elif (value := word.removeprefix(f"--{flag}=")) != word and value in _TRUE | _FALSE:
+            found = value in _TRUE
+    return found
+
+
 def _without_values(words: Sequence[str], switches: dict[str, str]) -> list[str]:
     """Return the words with each `--on=VALUE` as the option that means it; what follows a bare `--` is not read."""
     end = words.index("--") if "--" in words else len(words)

@@ -19,8 +19,8 @@ from cli.doctor_installation import (
     examine_definitions,
     examine_lease,
     examine_providers,
-    examine_rights,
 )
+from cli.doctor_rights import examine_rights
 from cli.doctor_zone import examine_delegations, examine_objects, examine_servers, unreachable
 from kube.client import Client
 from kube.errors import KubeError

@@ -1,4 +1,4 @@
-"""Is the installation whole: definitions, Providers, admission, rights and the manager's Lease.
+"""Is the installation whole: definitions, Providers, admission and the manager's Lease.
 
 Owns what belongs to an installation and what to do when it is not there. Writes nothing: admission is asked by a dry run.
 """
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from cli.doctor_finding import Finding, failed, ok, skipped, warning
-from controllers.api.group import API_VERSION, PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
+from controllers.api.group import API_VERSION, PROVIDERS, ZONE_CLASSES, ZONES
 from controllers.manager import LEASE_NAME
 from controllers.manifests import definitions, manifests
 from kube.client import Client
@@ -21,23 +21,9 @@ from kube.resource import ResourceRef
 DEFINITIONS: Final = ResourceRef(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )
-REVIEWS: Final = ResourceRef(
-    "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False
-)
 INSTALL: Final = "install the chart of this version (its crds/ folder too), or start `dns-api up` of this version"
 PROBE: Final = "dns-api-doctor"
 STALE_S: Final = 60.0
-NEEDED: Final = (
-    *(
-        (ref, verb, "")
-        for ref in (PROVIDERS, ZONE_CLASSES, ZONES, RECORD_SETS, ZONE_UNITS)
-        for verb in ("list", "watch")
-    ),
-    *((ref, "patch", "status") for ref in (ZONES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS)),
-    *((ZONE_UNITS, verb, "") for verb in ("create", "patch", "delete")),
-    *((LEASES, verb, "") for verb in ("get", "create", "update")),
-)
-"""What a manager cannot work without."""
 
 
 async def examine_definitions(client: Client) -> AsyncIterator[Finding]:
@@ -103,28 +89,6 @@ async def examine_admission(client: Client, namespace: str) -> Finding:
     return warning(
         *about, "a Zone that no rule allows would be taken: nobody judges claims when they are written", remedy
     )
-
-
-async def examine_rights(client: Client, namespace: str) -> AsyncIterator[Finding]:
-    """Yield which rights of a manager the credentials in use lack; to ask for the manager, run it in its pod."""
-    lacking = []
-    for ref, verb, subresource in NEEDED:
-        attributes = {"group": ref.group, "version": ref.version, "resource": ref.plural, "verb": verb}
-        attributes |= {"subresource": subresource} if subresource else {}
-        attributes |= {"namespace": namespace} if ref == LEASES else {}
-        body = {
-            "apiVersion": REVIEWS.api_version,
-            "kind": REVIEWS.kind,
-            "metadata": {},
-            "spec": {"resourceAttributes": attributes},
-        }
-        if not (await client.create(REVIEWS, body))["status"].get("allowed"):
-            lacking.append(f"{verb} {ref.plural}{'/' + subresource if subresource else ''}")
-    if not lacking:
-        yield ok("rights", "these credentials", "they have what a manager needs")
-    remedy = "in a manager's pod: install the chart's ClusterRole; elsewhere these credentials are not for a manager"
-    for each in lacking:
-        yield warning("rights", each, "these credentials may not do it", remedy)
 
 
 async def examine_lease(client: Client, namespace: str) -> Finding:
