@@ -17,7 +17,7 @@ from controllers.api.group import (
     ZONE_UNITS,
     ZONES,
 )
-from controllers.api.patch import diff, guard
+from controllers.api.patch import Operation, diff, guard
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
@@ -98,7 +98,7 @@ class LedgerWriter:
 
     async def write_status(self, ref: ResourceRef, meta: ObjectMeta, status: Model) -> None:
         """Replace a claim's status; a claim that has gone meanwhile needs none, one that came under its name gets nothing of it."""
-        operations = [
+        operations: list[Operation] = [
             {"op": "test", "path": "/metadata/uid", "value": meta.uid},
             # `add` replaces what stands there (RFC 6902 section 4.1).
             {"op": "add", "path": "/status", "value": status.dump()},
