@@ -19,7 +19,8 @@ from zonemodel.name import WireName, to_wire
 
 _FORMS: Final = 'lines of ALGORITHM:NAME:BASE64 or statements of key "NAME" { algorithm ALGORITHM; secret "BASE64"; };'
 _STATEMENT: Final = re.compile(r'key\s+"?([^\s"{;]+)"?\s*\{([^}]*)\}\s*;?')
-_COMMENT: Final = re.compile(r"/\*.*?\*/|(?://|#)[^\n]*", re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*.*?\*/|(?:(?<![^\s;{}])//|#)[^\n]*", re.DOTALL)
+"""Two slashes within a word are Base64."""
 _WORDS: Final = re.compile(r'(algorithm|secret)\s+"?([^\s";]+)"?\s*;')
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,22 @@ def parsed(text: str) -> list[Key]:
 )
 def test_both_spellings_of_a_key_are_read(text: str) -> None:
     assert parsed(text) == [Key(key_name("one.test"), Algorithm.HMAC_SHA512, OCTETS)]
+
+
+@pytest.mark.parametrize("secret", ["//8BAgMEBQY=", "AQID//8EBQY=", "AAECAwQF//8=", "/////////w=="])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "hmac-sha256:a:{}",
+        "hmac-sha256:a:{} // two slashes",
+        "hmac-sha256:a:{}# a hash",
+        'key "a" {{ algorithm hmac-sha256; secret "{}"; }};//',
+        'key "a" {{//\nalgorithm hmac-sha256;// what\n secret "{}"; // a secret\n}};',
+    ],
+)
+def test_two_slashes_in_a_secret_begin_no_comment(form: str, secret: str) -> None:
+    (key,) = parsed(form.format(secret))
+    assert key.secret == base64.b64decode(secret)
 
 
 def test_what_bind_generates_is_read() -> None:
