@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import orjson
 from pydantic import Field
@@ -15,11 +15,19 @@ LIMIT: Final = 100
 """More than that are not told: the annotation has to stay small."""
 
 
+LeftOutReason = Literal[
+    EndpointReason.INVALID_HOSTNAME,
+    EndpointReason.TOO_MANY_HOSTNAMES,
+    EndpointReason.ROUTE_NOT_ACCEPTED,
+    EndpointReason.UNSUPPORTED_ANNOTATION,
+]
+
+
 class LeftOut(Model):
     """One hostname and why it was left out."""
 
-    hostname: Annotated[str, Field(description="The hostname as its source has it.")]
-    reason: Annotated[EndpointReason, Field(description="Reason of its condition.")]
+    hostname: Annotated[str, Field(min_length=1, max_length=253, description="The hostname as its source has it.")]
+    reason: Annotated[LeftOutReason, Field(description="Reason of its condition.")]
     message: Annotated[str, Field(description="Message of its condition.")]
 
 

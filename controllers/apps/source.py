@@ -1,13 +1,14 @@
 """What every source shares: keeping the one EndpointRecordSet of an object as the object has it, and touching nobody else's.
 
-Owns the writes. Never decides which hostnames or targets an object has.
+Owns the writes, and the time that an object without any address is given to get one again. Never decides which hostnames or targets an
+object has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import structlog
 
@@ -15,6 +16,7 @@ from controllers.api.endpoint import (
     ENDPOINT_RECORD_SETS,
     LEFT_OUT_ANNOTATION,
     MANAGED_BY_LABEL,
+    RETIREMENT_ANNOTATION,
     EndpointRecordSet,
     EndpointRecordSetSpec,
     Target,
@@ -22,19 +24,26 @@ from controllers.api.endpoint import (
 from controllers.apps.hostname_list import Hostnames
 from controllers.apps.left_out import tell_left_out
 from controllers.apps.surroundings import AppSurroundings
+from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventType
-from kube.errors import BadRequest, Forbidden, Invalid, NotFound
+from kube.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectReference
 
 _log = structlog.get_logger(__name__)
+
+NO_TARGETS_GRACE_S: Final = 300.0
+REFUSED_AGAIN_S: Final = 60.0
+"""Nothing tells when somebody else's object goes, or when the API server would take what it refused."""
+PASSING_ANNOTATIONS: Final = (LEFT_OUT_ANNOTATION, RETIREMENT_ANNOTATION)
+"""Annotations that an EndpointRecordSet has for as long as its source has a reason for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """The EndpointRecordSet of an object; `labels` say whose it is, the managed-by label among them.
 
-    `annotations` are those that it takes over from the object, None for those that the object has not.
+    `annotations` are those that it takes over from the object.
     """
 
     key: ObjectKey
@@ -59,32 +68,66 @@ class Endpoint:
 
 
 class EndpointKeeper:
-    """Writes the EndpointRecordSets of one source; `manager` is its field manager and managed-by label."""
+    """Writes the EndpointRecordSets of one source, in one leadership; `manager` is its field manager and managed-by label.
 
-    def __init__(self, surroundings: AppSurroundings, endpoints: Informer[EndpointRecordSet], manager: str) -> None:
+    An object that has hostnames but no targets keeps those that it publishes for `grace_s` seconds: controllers of load balancers restart,
+    and tell nothing for a while.
+    """
+
+    def __init__(
+        self,
+        surroundings: AppSurroundings,
+        endpoints: Informer[EndpointRecordSet],
+        manager: str,
+        grace_s: float = NO_TARGETS_GRACE_S,
+    ) -> None:
         self._surroundings = surroundings
         self._endpoints = endpoints
         self._manager = manager
+        self._grace_s = grace_s
+        self._no_targets_since: dict[ObjectKey, float] = {}
 
-    async def keep(self, wanted: Endpoint, regarding: ObjectReference) -> None:
-        """Make the EndpointRecordSet equal to what is wanted, or have none when it is empty. Raises KubeError."""
+    async def keep(self, wanted: Endpoint, regarding: ObjectReference) -> Requeue | None:
+        """Make the EndpointRecordSet equal to what is wanted, or have none when it is empty; says when to look again. Raises KubeError."""
         there = self._endpoints.get(wanted.key)
         if there is not None and not _holds(there.meta.labels, wanted.labels):
-            if not wanted.empty:
-                self._warn(
-                    regarding, "EndpointNotOwned", f"EndpointRecordSet {wanted.key} exists already; it stays as it is."
-                )
-            return
+            if wanted.empty:
+                return None
+            self._warn(
+                regarding, "EndpointNotOwned", f"EndpointRecordSet {wanted.key} exists already; it stays as it is."
+            )
+            return Requeue(REFUSED_AGAIN_S)
+        wanted, left_s = self._with_grace(wanted, there)
         if wanted.empty:
             for each in wanted.hostnames.left_out[:10]:
                 self._warn(regarding, "EndpointHostnameLeftOut", f"{each.hostname}: {each.message}")
             await self.remove(there)
-            return
-        if there is None or not _is_up_to_date(there, wanted):
-            await self._apply(wanted, there, regarding)
+            return None
+        up_to_date = there is not None and _is_up_to_date(there, wanted)
+        applied = up_to_date or await self._apply(wanted, there, regarding)
+        waits_s = [*([left_s] if left_s is not None else ()), *(() if applied else (REFUSED_AGAIN_S,))]
+        return Requeue(min(waits_s)) if waits_s else None
+
+    def _with_grace(self, wanted: Endpoint, there: EndpointRecordSet | None) -> tuple[Endpoint, float | None]:
+        """Return what to publish for now, and for how many seconds, None when nothing but time makes no difference.
+
+        Without targets that is what is published already, as far as it is still wanted.
+        """
+        if wanted.targets or not wanted.hostnames.published or there is None:
+            self._no_targets_since.pop(wanted.key, None)
+            return wanted, None
+        now = self._surroundings.clock()
+        left_s = self._no_targets_since.setdefault(wanted.key, now) + self._grace_s - now
+        if left_s <= 0:
+            return wanted, None
+        stays = tuple(each for each in wanted.hostnames.published if each in there.spec.hostnames)
+        hostnames = replace(wanted.hostnames, published=stays)
+        return replace(wanted, hostnames=hostnames, targets=there.spec.targets), left_s
 
     async def remove(self, there: EndpointRecordSet | None) -> None:
         """Delete an EndpointRecordSet of this source, in the very state that was seen. Raises KubeError."""
+        if there is not None:
+            self._no_targets_since.pop(there.key, None)
         if there is None or there.deleting or there.meta.labels.get(MANAGED_BY_LABEL) != self._manager:
             return
         try:
@@ -99,7 +142,8 @@ class EndpointKeeper:
             return
         _log.info("endpoint no longer needed", endpoint=str(there.key))
 
-    async def _apply(self, wanted: Endpoint, there: EndpointRecordSet | None, regarding: ObjectReference) -> None:
+    async def _apply(self, wanted: Endpoint, there: EndpointRecordSet | None, regarding: ObjectReference) -> bool:
+        """Return whether the API server took it. A refusal is told; what was there stays."""
         metadata: dict[str, Any] = {
             "namespace": wanted.key.namespace,
             "name": wanted.key.name,
@@ -117,9 +161,11 @@ class EndpointKeeper:
         }
         try:
             await self._surroundings.client.apply(ref, manifest, manager=self._manager, force=there is not None)
-        except (BadRequest, Forbidden, Invalid, NotFound) as error:
+        except (BadRequest, Forbidden, Invalid, NotFound, TooLarge) as error:
             _log.warning("endpoint refused", endpoint=str(wanted.key), message=error.message)
             self._warn(regarding, "EndpointRejected", f"EndpointRecordSet {wanted.key} was refused: {error.message}")
+            return False
+        return True
 
     def _warn(self, regarding: ObjectReference, reason: str, message: str) -> None:
         self._surroundings.recorder.event(regarding, EventType.WARNING, reason, message)
@@ -127,8 +173,7 @@ class EndpointKeeper:
 
 def _is_up_to_date(there: EndpointRecordSet, wanted: Endpoint) -> bool:
     annotations = wanted.all_annotations()
-    own = {LEFT_OUT_ANNOTATION, *wanted.annotations}
-    stale = any(name in there.meta.annotations and name not in annotations for name in own)
+    stale = any(name in there.meta.annotations and name not in annotations for name in PASSING_ANNOTATIONS)
     return not stale and there.spec == wanted.spec() and _holds(there.meta.annotations, annotations)
 
 

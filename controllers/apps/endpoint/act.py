@@ -14,7 +14,8 @@ from controllers.api.endpoint import ENDPOINT_MANAGER, EndpointReason
 from controllers.api.group import RECORD_SETS
 from controllers.api.record_set import RecordSet
 from controllers.apps.endpoint.inputs import EndpointInputs
-from controllers.apps.endpoint.plan import HostnamePlan, Wanted, leftovers
+from controllers.apps.endpoint.leftover import leftovers
+from controllers.apps.endpoint.plan import HostnamePlan, Wanted
 from controllers.apps.endpoint.retirement import Retirement
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
@@ -34,8 +35,10 @@ class Writer:
 
     async def apply(self, inputs: EndpointInputs, plans: dict[str, HostnamePlan]) -> dict[str, HostnamePlan]:
         """Return the plans with what the API server said to them. Raises KubeError when a later attempt may do better."""
+        going = list(leftovers(inputs, plans))
         wanted = [each for plan in plans.values() for each in plan.wanted]
-        await self._retirement.leave_claims(wanted, leftovers(inputs, plans))
+        former = _staying([each for plan in plans.values() for each in plan.former], going)
+        await self._retirement.leave_claims(inputs, [*wanted, *former], going)
         after = dict(plans)
 
         async def apply_all(plan: HostnamePlan) -> None:
@@ -44,8 +47,16 @@ class Writer:
         await in_parallel(
             apply_all(plan) for plan in plans.values() if not all(each.up_to_date for each in plan.wanted)
         )
+        await in_parallel(self._follow(each) for each in former if not each.up_to_date)
         await in_parallel(self._delete(each) for each in list(leftovers(inputs, after)))
         return after
+
+    async def _follow(self, former: Wanted) -> None:
+        """What has been published elsewhere stays as it was where the API server refuses a change: the hostname is judged by its zone."""
+        try:
+            await self._apply(former)
+        except REFUSALS as error:
+            _log.warning("record set of a former zone refused", record_set=str(former.key), message=error.message)
 
     async def _apply_hostname(self, plan: HostnamePlan) -> HostnamePlan:
         for each in plan.wanted:
@@ -75,6 +86,11 @@ class Writer:
         except NotFound:
             return
         _log.info("record set no longer needed", record_set=str(there.key))
+
+
+def _staying(former: Iterable[Wanted], going: Iterable[RecordSet]) -> list[Wanted]:
+    gone = {each.key for each in going}
+    return [each for each in former if each.key not in gone and each.there is not None and not each.there.deleting]
 
 
 def _told(wanted: Wanted, error: KubeError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from controllers.api.condition import Condition, ConditionStatus, ConditionType, find_condition
 from controllers.api.zone import Zone
 
 
@@ -25,12 +26,22 @@ def candidates(hostname: str, zones_of: Callable[[str], Iterable[Zone]]) -> list
 
 
 def choose(hostname: str, zones_of: Callable[[str], Iterable[Zone]]) -> Zone | None:
-    """Return the zone of a hostname: the longest one by labels, of equal ones the oldest; one that is going counts as gone."""
+    """Return the zone of a hostname: the longest one by labels, of equal ones the oldest.
 
-    def staying(domain: str) -> list[Zone]:
-        return [zone for zone in zones_of(domain) if not zone.deleting]
+    One that is going or that is refused as it is now counts as gone. One that nobody has judged yet counts.
+    """
 
-    return next(iter(candidates(hostname, staying)), None)
+    def usable(domain: str) -> list[Zone]:
+        return [zone for zone in zones_of(domain) if not zone.deleting and refusal_of(zone) is None]
+
+    return next(iter(candidates(hostname, usable)), None)
+
+
+def refusal_of(zone: Zone) -> Condition | None:
+    """Return the condition that refuses a zone in its current generation, None when there is none."""
+    found = find_condition(zone.status.conditions, ConditionType.ACCEPTED)
+    refused = found is not None and found.status is ConditionStatus.FALSE
+    return found if refused and found is not None and found.observed_generation == zone.meta.generation else None
 
 
 def _seniority(zone: Zone) -> tuple[str, str, str]:

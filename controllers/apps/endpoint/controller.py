@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.api.condition import ConditionStatus, changed_conditions, find_condition, headline
@@ -22,11 +23,13 @@ from controllers.api.endpoint import (
     EndpointRecordSet,
     EndpointRecordSetStatus,
 )
+from controllers.api.provider import Provider
 from controllers.api.record_set import RecordSet
 from controllers.api.zone import Zone
 from controllers.apps.endpoint.act import Writer
 from controllers.apps.endpoint.answer import Unconverted
 from controllers.apps.endpoint.ask import TIMEOUT_S, Conversions
+from controllers.apps.endpoint.choice import refusal_of
 from controllers.apps.endpoint.inputs import (
     NAMESPACE_INDEX,
     OWNED_ZONE_INDEX,
@@ -36,7 +39,15 @@ from controllers.apps.endpoint.inputs import (
     gather,
     owner_of,
 )
-from controllers.apps.endpoint.plan import HostnamePlan, Question, plan_hostname, question_of
+from controllers.apps.endpoint.leftover import former_zones
+from controllers.apps.endpoint.plan import (
+    HostnamePlan,
+    Question,
+    Wanted,
+    plan_hostname,
+    question_in,
+    question_of,
+)
 from controllers.apps.endpoint.retirement import Retirement
 from controllers.apps.endpoint.status import status_of
 from controllers.apps.surroundings import AppSurroundings, AttachedApp
@@ -50,6 +61,9 @@ from kube.timestamp import time_text
 
 WORKERS: Final = 16
 DENIED_AGAIN_S: Final = 60.0
+REFUSED_AGAIN_S: Final = 60.0
+REFUSED: Final = frozenset({EndpointReason.RECORD_SET_REJECTED, EndpointReason.RECORD_SET_NOT_OWNED})
+"""Reasons that somebody else's change ends, of which no event tells."""
 FAILED_AGAIN_S: Final = 600.0
 ZONE_ANNOTATIONS: Final = (ADOPTION_ANNOTATION, RETIREMENT_ANNOTATION)
 
@@ -87,6 +101,7 @@ class EndpointController:
         events, controller = self._events, self.controller
         events.follow(informers.endpoints, self._for_endpoint, controller)
         events.follow(informers.capabilities, self._for_capability, controller)
+        events.follow(surroundings.providers, self._for_provider, controller)
         events.follow(surroundings.zones, self._for_zone, controller)
         events.follow(surroundings.record_sets, self._for_record_set, controller)
         events.follow(surroundings.namespaces, self._for_namespace, controller)
@@ -101,16 +116,19 @@ class EndpointController:
         if inputs.endpoint is None and key in self._informers.endpoints.undecodable:
             return None  # it is there but cannot be read, which is no reason to take anything away
         endpoint = inputs.staying
-        plans, again = await self._plan(endpoint, inputs) if endpoint is not None else ({}, None)
+        plans, waits_s = await self._plan(endpoint, inputs) if endpoint is not None else ({}, [])
         plans = await self._writer.apply(inputs, plans)
+        if any(plan.refusal is not None and plan.refusal.reason in REFUSED for plan in plans.values()):
+            waits_s.append(REFUSED_AGAIN_S)
         if endpoint is not None:
             now = time_text(self._surroundings.wall_clock())
             await self._report(endpoint, status_of(endpoint, inputs, plans, now))
-        return again
+        return Requeue(min(waits_s)) if waits_s else None
 
     async def _plan(
         self, endpoint: EndpointRecordSet, inputs: EndpointInputs
-    ) -> tuple[dict[str, HostnamePlan], Requeue | None]:
+    ) -> tuple[dict[str, HostnamePlan], list[float]]:
+        """Return the plan of each hostname, and in how many seconds conversions are to be asked for again."""
         waits_s: list[float] = []
 
         async def plan(hostname: str) -> HostnamePlan:
@@ -122,8 +140,21 @@ class EndpointController:
                 waits_s.append(self._wait_s(found, converted))
             return plan_hostname(found, converted, inputs)
 
-        made = await asyncio.gather(*map(plan, endpoint.spec.hostnames))
-        return {each.hostname: each for each in made}, Requeue(min(waits_s)) if waits_s else None
+        async def plan_with_former(hostname: str) -> HostnamePlan:
+            return await self._with_former(await plan(hostname), inputs)
+
+        made = await asyncio.gather(*map(plan_with_former, endpoint.spec.hostnames))
+        return {each.hostname: each for each in made}, waits_s
+
+    async def _with_former(self, plan: HostnamePlan, inputs: EndpointInputs) -> HostnamePlan:
+        """Plan the RecordSets of zones that a hostname comes from, too; where that cannot be told they stay as they are."""
+        former: list[Wanted] = []
+        for zone in former_zones(plan, inputs):
+            found = question_in(zone, plan.hostname, inputs)
+            if isinstance(found, Question):
+                converted = await self._conversions.ask(found.api, found.given)
+                former += plan_hostname(found, converted, inputs).wanted
+        return replace(plan, former=tuple(each for each in former if each.there is not None)) if former else plan
 
     def _wait_s(self, question: Question, converted: Unconverted) -> float:
         """Nothing tells when an API answers otherwise, so it is asked again after a while."""
@@ -169,8 +200,13 @@ class EndpointController:
     def _for_capability(self, change: Change[EndpointProviderCapability]) -> Iterator[ObjectKey]:
         yield from (key for key, _ in self._informers.endpoints.items())
 
+    def _for_provider(self, change: Change[Provider]) -> Iterator[ObjectKey]:
+        old, new = change.old, change.new
+        if old is None or new is None or old.spec != new.spec:
+            yield from (key for key, _ in self._informers.endpoints.items())
+
     def _for_zone(self, change: Change[Zone]) -> Iterator[ObjectKey]:
-        """Every endpoint with a hostname within the zone's domain; a change of its status concerns none."""
+        """Every endpoint with a hostname within the zone's domain; of a zone's status nothing but a refusal concerns them."""
         old, new = change.old, change.new
         if old is not None and new is not None and _said_of_zone(old) == _said_of_zone(new):
             return
@@ -206,4 +242,4 @@ def _said(meta: ObjectMeta) -> tuple[object, ...]:
 
 def _said_of_zone(zone: Zone) -> tuple[object, ...]:
     annotations = [zone.meta.annotations.get(name) for name in ZONE_ANNOTATIONS]
-    return zone.meta.uid, zone.spec, zone.deleting, annotations
+    return zone.meta.uid, zone.spec, zone.deleting, annotations, refusal_of(zone)

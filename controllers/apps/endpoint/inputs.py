@@ -10,6 +10,7 @@ from controllers.api.endpoint import (
     ENDPOINT_MANAGER,
     ENDPOINT_PROVIDER_CAPABILITIES,
     ENDPOINT_RECORD_SETS,
+    HOSTNAME_ANNOTATION,
     MANAGED_BY_LABEL,
     OWNER_NAME_LABEL,
     OWNER_NAMESPACE_LABEL,
@@ -18,6 +19,7 @@ from controllers.api.endpoint import (
     parse_endpoint_provider_capability,
     parse_endpoint_record_set,
 )
+from controllers.api.provider import ProviderVersion
 from controllers.api.record_set import RecordSet
 from controllers.api.reference import ProviderRef
 from controllers.api.zone import Zone
@@ -29,6 +31,7 @@ from kube.object import ObjectKey
 DOMAIN_INDEX: Final = "endpoint/domain"
 OWNER_INDEX: Final = "endpoint/owner"
 OWNED_ZONE_INDEX: Final = "endpoint/zone"
+PLACE_INDEX: Final = "endpoint/place"
 SUFFIX_INDEX: Final = "endpoint/suffix"
 NAMESPACE_INDEX: Final = "endpoint/namespace"
 CAPABILITY_INDEX: Final = "endpoint/provider"
@@ -52,6 +55,7 @@ class EndpointInformers:
         surroundings.zones.add_index(DOMAIN_INDEX, lambda zone: (zone.spec.domain_name,))
         surroundings.record_sets.add_index(OWNER_INDEX, _owners)
         surroundings.record_sets.add_index(OWNED_ZONE_INDEX, _owned_zones)
+        surroundings.record_sets.add_index(PLACE_INDEX, lambda each: (place_of(each),))
         return cls(endpoints, capabilities)
 
 
@@ -59,15 +63,15 @@ class EndpointInformers:
 class EndpointInputs:
     """One endpoint and its surroundings.
 
-    `existing` are the RecordSets that were made for it. `namespace` is where further ones go, `labels` are that namespace's labels,
-    None while they are not known.
+    `existing` are the RecordSets that were made for it. `namespace` is where further ones go. `grantees` are the namespaces that a Zone
+    has to give a name to, the endpoint's own and that one, with their labels, None while those are not known.
     """
 
     key: ObjectKey
     endpoint: EndpointRecordSet | None
     existing: tuple[RecordSet, ...]
     namespace: str
-    labels: Mapping[str, str] | None
+    grantees: Mapping[str, Mapping[str, str] | None]
     surroundings: AppSurroundings
     informers: EndpointInformers
 
@@ -82,8 +86,20 @@ class EndpointInputs:
     def capabilities_of(self, provider: ProviderRef) -> list[EndpointProviderCapability]:
         return self.informers.capabilities.by_index(CAPABILITY_INDEX, provider)
 
+    def provider_version(self, ref: ProviderRef) -> ProviderVersion | None:
+        provider = self.surroundings.providers.get(ObjectKey("", ref.name))
+        versions = provider.spec.versions if provider is not None else ()
+        return next((each for each in versions if each.name == ref.version), None)
+
     def zone(self, key: ObjectKey) -> Zone | None:
         return self.surroundings.zones.get(key)
+
+    def zone_of(self, record_set: RecordSet) -> Zone | None:
+        return self.zone(record_set.spec.zone_ref.key_from(record_set.meta.namespace))
+
+    def hostname_of(self, record_set: RecordSet) -> str | None:
+        """Return the hostname that a RecordSet holds; what its annotation says where its Zone is not there to tell."""
+        return held_name(record_set, self.surroundings.zones) or record_set.meta.annotations.get(HOSTNAME_ANNOTATION)
 
     def record_set(self, name: str) -> RecordSet | None:
         """Return what stands at a name where this endpoint's RecordSets go, whosever it is."""
@@ -95,17 +111,34 @@ def gather(
 ) -> EndpointInputs:
     """Return the inputs of an endpoint; `namespace` is that of all RecordSets, None for the endpoint's own."""
     where = namespace or key.namespace
-    found = surroundings.namespaces.get(ObjectKey("", where))
+    namespaces = {name: surroundings.namespaces.get(ObjectKey("", name)) for name in (key.namespace, where)}
     existing = surroundings.record_sets.by_index(OWNER_INDEX, key)
     return EndpointInputs(
         key=key,
         endpoint=informers.endpoints.get(key),
         existing=tuple(sorted(existing, key=lambda each: each.key)),
         namespace=where,
-        labels=found.labels if found is not None else None,
+        grantees={name: meta.labels if meta is not None else None for name, meta in namespaces.items()},
         surroundings=surroundings,
         informers=informers,
     )
+
+
+def held_name(record_set: RecordSet, zones: Informer[Zone]) -> str | None:
+    """Return the absolute name that a RecordSet's records have, None while its Zone is not there to tell."""
+    zone = zones.get(record_set.spec.zone_ref.key_from(record_set.meta.namespace))
+    return absolute_name(record_set.spec.name, zone) if zone is not None else None
+
+
+def place_of(record_set: RecordSet) -> tuple[ObjectKey, str]:
+    """Return the zone of a RecordSet and its name there."""
+    return record_set.spec.zone_ref.key_from(record_set.meta.namespace), record_set.spec.name
+
+
+def absolute_name(name: str, zone: Zone) -> str:
+    """Return a name of a zone as a hostname."""
+    domain = zone.spec.domain_name
+    return domain if name == "@" else f"{name}.{domain}"
 
 
 def owner_of(record_set: RecordSet) -> ObjectKey | None:

@@ -1,16 +1,18 @@
 """What is to become of each hostname, and which RecordSets make it so. Pure: values in, values out.
 
-A hostname that is in doubt keeps what was made for it: RecordSets go when the hostname goes, when its zone is going, or when others
-have taken their place.
+A hostname that is in doubt keeps what was made for it: RecordSets go when the hostname goes, when their zone is going, or when others
+have taken their place. Others in the same zone have done so once they are applied; others in another zone once they are Programmed
+there, and until then the former ones follow the endpoint's targets.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from controllers.api.condition import ConditionStatus, ConditionType, find_condition
 from controllers.api.endpoint import (
     ADOPTION_ANNOTATION,
     ENDPOINT_MANAGER,
@@ -27,7 +29,7 @@ from controllers.api.group import RECORD_SETS
 from controllers.api.record_set import RecordSet, RecordSetSpec
 from controllers.api.zone import Zone
 from controllers.apps.endpoint.answer import Converted, Unconverted
-from controllers.apps.endpoint.choice import candidates, choose
+from controllers.apps.endpoint.choice import candidates, choose, refusal_of
 from controllers.apps.endpoint.inputs import EndpointInputs, owner_of
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
@@ -63,7 +65,17 @@ class Wanted:
         there = self.there
         if there is None or there.deleting or there.spec != self.spec:
             return False
-        return _holds(there.meta.labels, self.labels) and _holds(there.meta.annotations, self.annotations)
+        stale = any(each in there.meta.annotations and each not in self.annotations for each in COPIED_ANNOTATIONS)
+        return not stale and _holds(there.meta.labels, self.labels) and _holds(there.meta.annotations, self.annotations)
+
+    @property
+    def programmed(self) -> bool:
+        """Whether the RecordSet is there as it has to be, and its provider has programmed just that."""
+        if self.there is None or not self.up_to_date:
+            return False
+        found = find_condition(self.there.status.conditions, ConditionType.PROGRAMMED)
+        current = found is not None and found.observed_generation == self.there.meta.generation
+        return current and found is not None and found.status is ConditionStatus.TRUE
 
     def manifest(self) -> dict[str, Any]:
         """Return the RecordSet to be applied; one that was looked at must still be the same one then."""
@@ -81,16 +93,25 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class HostnamePlan:
-    """One hostname: its zone, the RecordSets that it wants, or why it wants none."""
+    """One hostname: its zone, the RecordSets that it wants, or why it wants none.
+
+    `former` are its RecordSets in zones that it does not belong to (any more), as they have to be for as long as they stay.
+    """
 
     hostname: str
     zone: Zone | None
     wanted: tuple[Wanted, ...] = ()
     refusal: Unconverted | None = None
+    former: tuple[Wanted, ...] = ()
 
     @property
     def resolved(self) -> bool:
         return self.refusal is None
+
+    @property
+    def programmed(self) -> bool:
+        """Whether everything that it wants is there, and DNS has it."""
+        return self.resolved and bool(self.wanted) and all(each.programmed for each in self.wanted)
 
     def refused(self, reason: EndpointReason, message: str) -> HostnamePlan:
         """Return this hostname with an objection that came up later; the first one stays."""
@@ -102,8 +123,11 @@ def question_of(hostname: str, inputs: EndpointInputs) -> Question | HostnamePla
     if fault := object_to_domain(hostname.removeprefix("*.")):
         return _refused(hostname, None, EndpointReason.INVALID_HOSTNAME, f"The hostname {fault}.")
     zone = choose(hostname, inputs.zones_of)
-    if zone is None:
-        return _without_zone(hostname, inputs)
+    return question_in(zone, hostname, inputs) if zone is not None else _without_zone(hostname, inputs)
+
+
+def question_in(zone: Zone, hostname: str, inputs: EndpointInputs) -> Question | HostnamePlan:
+    """Return what to ask for a hostname in a zone that it lies within, or what stands against it."""
     provider = zone.spec.provider
     label = f"{provider.name}/{provider.version}"
     capabilities = inputs.capabilities_of(provider)
@@ -155,18 +179,6 @@ def plan_hostname(question: Question, converted: Converted, inputs: EndpointInpu
     return HostnamePlan(hostname, zone, tuple(wanted))
 
 
-def leftovers(inputs: EndpointInputs, plans: Mapping[str, HostnamePlan]) -> Iterator[RecordSet]:
-    """Yield the RecordSets that are no longer needed, with what came of applying the others known."""
-    wanted = {each.key for plan in plans.values() for each in plan.wanted}
-    for there in inputs.existing:
-        if there.deleting or there.key in wanted:
-            continue
-        zone = inputs.zone(there.spec.zone_ref.key_from(there.meta.namespace))
-        plan = plans.get(there.meta.annotations.get(HOSTNAME_ANNOTATION, ""))
-        if plan is None or plan.resolved or (zone is not None and zone.deleting):
-            yield there
-
-
 def _input(hostname: str, zone: Zone, inputs: EndpointInputs) -> ConversionInput:
     assert inputs.endpoint is not None, "only endpoints that are there have hostnames"
     name = relative_to(Fqdn(hostname), Fqdn(zone.spec.domain_name))
@@ -180,35 +192,42 @@ def _input(hostname: str, zone: Zone, inputs: EndpointInputs) -> ConversionInput
 
 
 def _without_zone(hostname: str, inputs: EndpointInputs) -> HostnamePlan:
-    going = candidates(hostname, inputs.zones_of)
-    if going:
-        return _refused(hostname, None, EndpointReason.ZONE_DELETING, f"Zone {going[0].key} is being deleted.")
+    found = candidates(hostname, inputs.zones_of)
+    for zone in found:
+        refusal = refusal_of(zone)
+        if refusal is not None and not zone.deleting:
+            message = f"Zone {zone.key} is not accepted: {refusal.message or refusal.reason}"
+            return _refused(hostname, None, EndpointReason.ZONE_NOT_ACCEPTED, message)
+    if found:
+        return _refused(hostname, None, EndpointReason.ZONE_DELETING, f"Zone {found[0].key} is being deleted.")
     return _refused(
         hostname, None, EndpointReason.ZONE_NOT_FOUND, "No Zone has a domain name that the hostname lies within."
     )
 
 
 def _object_to_grant(zone: Zone, fragment: Fragment, inputs: EndpointInputs) -> Unconverted | None:
-    """The Zone's own namespace needs no grant."""
-    if inputs.namespace == zone.meta.namespace:
-        return None
-    if inputs.labels is None:
-        return Unconverted(
-            EndpointReason.NAMESPACE_NOT_RESOLVED, f"The labels of namespace {inputs.namespace} are not known yet."
-        )
-    verdict = inputs.surroundings.grant(zone, inputs.labels, fragment.name, fragment.type)
-    return None if verdict.accepted else Unconverted(EndpointReason.NOT_ALLOWED_BY_ZONE, verdict.message)
+    """The Zone's own namespace needs no grant. Where a RecordSet is written to is no licence for whoever has it written there."""
+    for namespace, labels in inputs.grantees.items():
+        if namespace == zone.meta.namespace:
+            continue
+        if labels is None:
+            return Unconverted(
+                EndpointReason.NAMESPACE_NOT_RESOLVED, f"The labels of namespace {namespace} are not known yet."
+            )
+        verdict = inputs.surroundings.grant(zone, labels, fragment.name, fragment.type)
+        if not verdict.accepted:
+            return Unconverted(EndpointReason.NOT_ALLOWED_BY_ZONE, f"Namespace {namespace}: {verdict.message}")
+    return None
 
 
 def _wanted(hostname: str, zone: Zone, index: int, fragment: Fragment, inputs: EndpointInputs) -> Wanted:
     assert inputs.endpoint is not None, "only endpoints that are there want anything"
     name = record_set_name(inputs.key, hostname, zone, fragment)
-    adopted = zone.meta.annotations.get(ADOPTION_ANNOTATION) == "enabled"
     spec = {
         **fragment.dump(),
         "zoneRef": {"namespace": zone.meta.namespace, "name": zone.meta.name},
         "provider": zone.spec.provider.dump(),
-        **({"adoption": {"enabled": True}} if adopted else {}),
+        **({"adoption": {"enabled": True}} if _adopts(zone, inputs) else {}),
     }
     given = inputs.endpoint.meta.annotations
     return Wanted(
@@ -226,6 +245,15 @@ def _wanted(hostname: str, zone: Zone, index: int, fragment: Fragment, inputs: E
         fragment=index,
         there=inputs.record_set(name),
     )
+
+
+def _adopts(zone: Zone, inputs: EndpointInputs) -> bool:
+    """Say whether a zone's RecordSets take over what is there: when it says so, and its Provider knows how that is said."""
+    if zone.meta.annotations.get(ADOPTION_ANNOTATION) != "enabled":
+        return False
+    version = inputs.provider_version(zone.spec.provider)
+    schema = version.record_set.schemas.adoption if version is not None else None
+    return schema is not None and "enabled" in schema.open_apiv3_schema.get("properties", {})
 
 
 def record_set_name(owner: ObjectKey, hostname: str, zone: Zone, fragment: Fragment) -> str:

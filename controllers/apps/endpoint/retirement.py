@@ -6,34 +6,41 @@ archives them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final
 
 import structlog
 
+from controllers.api.condition import ConditionType, find_condition
 from controllers.api.endpoint import (
     MANAGED_BY_LABEL,
     OWNER_NAME_LABEL,
     OWNER_NAMESPACE_LABEL,
     RETIREMENT_ANNOTATION,
 )
-from controllers.api.group import RECORD_SETS
+from controllers.api.group import CORE_FINALIZER, RECORD_SETS
+from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet, RecordSetSpec
 from controllers.api.record_withdrawal import ADDRESS_LABEL, RECORD_WITHDRAWALS, address_label
 from controllers.api.record_withdrawal_item import WITHDRAWAL_LIMIT
 from controllers.api.reference import ProviderRef
 from controllers.api.zone import Zone
+from controllers.apps.endpoint.choice import suffixes
+from controllers.apps.endpoint.inputs import DOMAIN_INDEX, PLACE_INDEX, EndpointInputs, absolute_name
 from controllers.apps.endpoint.plan import Wanted, digested_name
 from controllers.apps.surroundings import AppSurroundings
 from controllers.runtime.recorder import EventType
 from kube.errors import AlreadyExists, Forbidden, Invalid, NotFound, RetryableError
 from kube.object import ObjectKey, ObjectReference
+from zonemodel.name import Fqdn, relative_to
 
 _log = structlog.get_logger(__name__)
 
 OWN_LABELS: Final = (MANAGED_BY_LABEL, OWNER_NAMESPACE_LABEL, OWNER_NAME_LABEL)
+HOLDING: Final = (Reason.ACCEPTED, Reason.RECORD_SET_CONFLICT)
+"""Reasons of a RecordSet that holds its name, or takes it over once the one that holds it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +60,71 @@ class Retirement:
         self._unseen: dict[ObjectKey, set[ObjectKey]] = {}
         """Claims on each Zone that are made but not in the cache yet: past the limit all claims on a Zone would be refused."""
 
-    async def leave_claims(self, changes: Iterable[Wanted], removals: Iterable[RecordSet]) -> None:
+    async def leave_claims(
+        self, inputs: EndpointInputs, changes: Iterable[Wanted], removals: Iterable[RecordSet]
+    ) -> None:
         """Make the claims for what is about to change. Raises RetryableError, and then nothing may change yet."""
-        for retired in self._retired(changes, removals):
+        for retired in self._retired(inputs, list(changes), list(removals)):
             await self._claim(retired)
 
-    def _retired(self, changes: Iterable[Wanted], removals: Iterable[RecordSet]) -> Iterator[Retired]:
-        changes, removals = list(changes), list(removals)
-        stays = {(_place(each.key.namespace, each.spec), text) for each in changes for text in _addresses(each.spec)}
-        for there in (*(each.there for each in changes), *removals):
-            if there is None:
+    def _retired(
+        self, inputs: EndpointInputs, changes: Sequence[Wanted], removals: Sequence[RecordSet]
+    ) -> Iterator[Retired]:
+        """Names count as they are in DNS: one that moves to another zone gives up nothing that it has there, too."""
+        stays = {
+            (self._name(each.key.namespace, each.spec), text) for each in changes for text in _addresses(each.spec)
+        }
+        concerned = {each.key for each in changes} | {each.key for each in removals}
+        there_now = [each.there for each in changes if each.there is not None]
+        for there in (*there_now, *removals):
+            zone = inputs.zone_of(there)
+            if zone is None or not self._is_wanted(inputs, there, zone):
                 continue
-            zone = self._surroundings.zones.get(there.spec.zone_ref.key_from(there.meta.namespace))
-            if zone is None or not self._is_wanted(there, zone):
-                continue
-            place = _place(there.meta.namespace, there.spec)
-            yield from (Retired(there, zone, text) for text in _addresses(there.spec) if (place, text) not in stays)
+            name = absolute_name(there.spec.name, zone)
+            for address in _addresses(there.spec):
+                if (name, address) not in stays and not self._is_held(name, address, concerned):
+                    yield Retired(there, zone, address)
 
-    def _is_wanted(self, there: RecordSet, zone: Zone) -> bool:
+    def _name(self, namespace: str, spec: RecordSetSpec) -> str | None:
+        zone = self._surroundings.zones.get(spec.zone_ref.key_from(namespace))
+        return absolute_name(spec.name, zone) if zone is not None else None
+
+    def _is_held(self, hostname: str, address: str, concerned: Container[ObjectKey]) -> bool:
+        """Say whether somebody else's RecordSet of the same name goes on with an address, or will once it is its turn."""
+        others = (each for each in self._record_sets_at(hostname) if each.key not in concerned and not each.deleting)
+        return any(_reason(each) in HOLDING and address in _addresses(each.spec) for each in others)
+
+    def _record_sets_at(self, hostname: str) -> Iterator[RecordSet]:
+        for domain in suffixes(hostname):
+            name = relative_to(Fqdn(hostname), Fqdn(domain))
+            for zone in self._surroundings.zones.by_index(DOMAIN_INDEX, domain):
+                yield from self._surroundings.record_sets.by_index(PLACE_INDEX, (zone.key, name))
+
+    def _is_wanted(self, inputs: EndpointInputs, there: RecordSet, zone: Zone) -> bool:
         """A Zone that is going would wait for its claims for ever; and not every provider can prove anything."""
-        said = (there.meta.annotations.get(RETIREMENT_ANNOTATION), zone.meta.annotations.get(RETIREMENT_ANNOTATION))
-        if zone.deleting or "disabled" in said:
+        said = inputs.endpoint.meta.annotations if inputs.endpoint is not None else there.meta.annotations
+        if zone.deleting or "disabled" in (
+            said.get(RETIREMENT_ANNOTATION),
+            zone.meta.annotations.get(RETIREMENT_ANNOTATION),
+        ):
             return False
-        return self._can_prove(zone.spec.provider) and self._is_granted(there, zone)
+        return self._can_prove(zone.spec.provider) and not _lost(there) and self._is_granted(there, zone)
 
     def _is_granted(self, there: RecordSet, zone: Zone) -> bool:
-        """What the Zone does not grant it never published, and a claim on it would count against the Zone all the same."""
-        if there.meta.namespace == zone.meta.namespace:
-            return True
-        namespace = self._surroundings.namespaces.get(ObjectKey("", there.meta.namespace))
-        if namespace is None:
-            return False
-        return self._surroundings.grant(zone, namespace.labels, there.spec.name, there.spec.type).accepted
+        """What the Zone does not grant it never published, and a claim on it would count against the Zone all the same.
+
+        A namespace that has gone since took its endpoint along, whose records were granted.
+        """
+        owner = there.meta.labels.get(OWNER_NAMESPACE_LABEL, "")
+        for name in {there.meta.namespace, owner} - {zone.meta.namespace}:
+            namespace = self._surroundings.namespaces.get(ObjectKey("", name))
+            if namespace is None and name == there.meta.namespace:
+                return False
+            labels = namespace.labels if namespace is not None else None
+            spec = there.spec
+            if labels is not None and not self._surroundings.grant(zone, labels, spec.name, spec.type).accepted:
+                return False
+        return True
 
     def _can_prove(self, ref: ProviderRef) -> bool:
         provider = self._surroundings.providers.get(ObjectKey("", ref.name))
@@ -133,8 +173,14 @@ class Retirement:
         )
 
 
-def _place(namespace: str, spec: RecordSetSpec) -> tuple[ObjectKey, str]:
-    return spec.zone_ref.key_from(namespace), spec.name
+def _lost(there: RecordSet) -> bool:
+    """Say whether somebody else has the name, so that these records never were in DNS."""
+    return _reason(there) == Reason.RECORD_SET_CONFLICT and CORE_FINALIZER not in there.meta.finalizers
+
+
+def _reason(record_set: RecordSet) -> str | None:
+    accepted = find_condition(record_set.status.conditions, ConditionType.ACCEPTED)
+    return accepted.reason if accepted is not None else None
 
 
 def _addresses(spec: RecordSetSpec) -> list[str]:

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from controllers.api.condition import MESSAGE_LIMIT, Condition, ConditionStatus, merge_conditions
 from controllers.api.endpoint import (
-    HOSTNAME_ANNOTATION,
     LEFT_OUT_ANNOTATION,
     RESOLVED,
     UNKNOWN_REASONS,
@@ -25,7 +24,7 @@ from controllers.api.reference import FullRef
 from controllers.api.zone import Zone
 from controllers.apps.endpoint.inputs import EndpointInputs
 from controllers.apps.endpoint.plan import HostnamePlan, Wanted
-from controllers.apps.left_out import LeftOut
+from controllers.apps.left_out import LIMIT, LeftOut
 
 RECORDS_STAY = "What was published for it before stays as it is."
 
@@ -51,14 +50,27 @@ def status_of(
 
 
 def left_out_of(endpoint: EndpointRecordSet) -> list[LeftOut]:
-    """Return the hostnames that the source of an endpoint did not put in; a text that says it otherwise says nothing."""
-    text = endpoint.meta.annotations.get(LEFT_OUT_ANNOTATION)
-    if not text:
-        return []
+    """Return the hostnames that the source of an endpoint did not put in, each once; what says it otherwise says nothing.
+
+    Whoever writes EndpointRecordSets can write the annotation, too, so it is worth no more than that.
+    """
     try:
-        return [LeftOut.model_validate(each) for each in orjson.loads(text)]
-    except (ValidationError, ValueError, TypeError):
+        listed = orjson.loads(endpoint.meta.annotations.get(LEFT_OUT_ANNOTATION) or "[]")
+    except orjson.JSONDecodeError:
         return []
+    found: dict[str, LeftOut] = {}
+    for each in listed if isinstance(listed, list) else ():
+        left_out = _parse_left_out(each)
+        if left_out is not None:
+            found.setdefault(left_out.hostname, left_out)
+    return list(found.values())[:LIMIT]
+
+
+def _parse_left_out(item: object) -> LeftOut | None:
+    try:
+        return LeftOut.model_validate(item)
+    except ValidationError:
+        return None
 
 
 def _hostname(
@@ -66,6 +78,8 @@ def _hostname(
 ) -> HostnameStatus:
     made = _made(plan, inputs)
     reason, message = EndpointReason.RESOLVED, ""
+    if plan.former and plan.resolved and plan.zone is not None:
+        message = f"It moves: RecordSets in other zones stay until those in Zone {plan.zone.key} are Programmed."
     if plan.refusal is not None:
         reason = plan.refusal.reason
         message = f"{plan.refusal.message} {RECORDS_STAY}" if made else plan.refusal.message
@@ -80,8 +94,8 @@ def _hostname(
 
 def _made(plan: HostnamePlan, inputs: EndpointInputs) -> list[HostnameRecordSet]:
     if plan.wanted and plan.resolved:
-        return [_record_set(each, inputs) for each in plan.wanted]
-    mine = [each for each in inputs.existing if each.meta.annotations.get(HOSTNAME_ANNOTATION) == plan.hostname]
+        return [_record_set(each, inputs) for each in (*plan.wanted, *plan.former)]
+    mine = [each for each in inputs.existing if inputs.hostname_of(each) == plan.hostname]
     return [_kept(index, each) for index, each in enumerate(sorted(mine, key=lambda each: each.spec.type))]
 
 

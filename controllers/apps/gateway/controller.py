@@ -38,7 +38,12 @@ NOT_READ_YET_S: Final = 2.0
 GATEWAY_INDEX: Final = "gateway"
 
 
-def attach(surroundings: AppSurroundings, endpoints: Informer[EndpointRecordSet], grace_s: float) -> AttachedApp:
+def attach(
+    surroundings: AppSurroundings,
+    endpoints: Informer[EndpointRecordSet],
+    grace_s: float,
+    no_targets_grace_s: float,
+) -> AttachedApp:
     """Attach the source; it shares the cache of EndpointRecordSets."""
     gateways = Informer(surroundings.client, GATEWAYS, parse_gateway)
     routes = Informer(surroundings.client, HTTP_ROUTES, parse_http_route)
@@ -46,7 +51,8 @@ def attach(surroundings: AppSurroundings, endpoints: Informer[EndpointRecordSet]
 
     @contextmanager
     def lead() -> Iterator[Sequence[Controller[Any]]]:
-        source = GatewaySource(surroundings, gateways, routes, endpoints, grace_s)
+        keeper = EndpointKeeper(surroundings, endpoints, GATEWAY_MANAGER, no_targets_grace_s)
+        source = GatewaySource(surroundings, gateways, routes, endpoints, keeper, grace_s)
         try:
             yield (source.controller,)
         finally:
@@ -64,6 +70,7 @@ class GatewaySource:
         gateways: Informer[Gateway],
         routes: Informer[HttpRoute],
         endpoints: Informer[EndpointRecordSet],
+        keeper: EndpointKeeper,
         grace_s: float,
     ) -> None:
         self._surroundings = surroundings
@@ -71,7 +78,7 @@ class GatewaySource:
         self._routes = routes
         self._endpoints = endpoints
         self._grace_s = grace_s
-        self._keeper = EndpointKeeper(surroundings, endpoints, GATEWAY_MANAGER)
+        self._keeper = keeper
         self.controller: Controller[ObjectKey] = Controller(
             "endpoint-gateway", self.reconcile, workers=WORKERS, settle_s=1.0
         )
@@ -104,8 +111,9 @@ class GatewaySource:
             self._grace_s,
             blind=any(self._routes.get(each) is None for each in self._routes.undecodable),
         )
-        await self._keeper.keep(published.endpoint, ObjectReference.of(GATEWAYS, gateway.meta))
-        return Requeue(published.again_s) if published.again_s is not None else None
+        kept = await self._keeper.keep(published.endpoint, ObjectReference.of(GATEWAYS, gateway.meta))
+        waits_s = [each for each in (published.again_s, kept.after_s if kept is not None else None) if each is not None]
+        return Requeue(min(waits_s)) if waits_s else None
 
     def _for_endpoint(self, change: Change[EndpointRecordSet]) -> Iterator[ObjectKey]:
         """A change of its status concerns nobody here."""

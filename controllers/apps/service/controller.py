@@ -27,13 +27,15 @@ from kube.store import Change
 WORKERS: Final = 8
 
 
-def attach(surroundings: AppSurroundings, endpoints: Informer[EndpointRecordSet]) -> AttachedApp:
+def attach(
+    surroundings: AppSurroundings, endpoints: Informer[EndpointRecordSet], no_targets_grace_s: float
+) -> AttachedApp:
     """Attach the source; it shares the cache of EndpointRecordSets."""
     services = Informer(surroundings.client, SERVICES, parse_service)
 
     @contextmanager
     def lead() -> Iterator[Sequence[Controller[Any]]]:
-        source = ServiceSource(surroundings, services, endpoints)
+        source = ServiceSource(surroundings, services, endpoints, no_targets_grace_s)
         try:
             yield (source.controller,)
         finally:
@@ -46,11 +48,15 @@ class ServiceSource:
     """One leadership of the source."""
 
     def __init__(
-        self, surroundings: AppSurroundings, services: Informer[Service], endpoints: Informer[EndpointRecordSet]
+        self,
+        surroundings: AppSurroundings,
+        services: Informer[Service],
+        endpoints: Informer[EndpointRecordSet],
+        no_targets_grace_s: float,
     ) -> None:
         self._services = services
         self._endpoints = endpoints
-        self._keeper = EndpointKeeper(surroundings, endpoints, SERVICE_MANAGER)
+        self._keeper = EndpointKeeper(surroundings, endpoints, SERVICE_MANAGER, no_targets_grace_s)
         self.controller: Controller[ObjectKey] = Controller("endpoint-service", self.reconcile, workers=WORKERS)
         self._events = EventMap()
         self._events.follow(services, _for_service, self.controller)
@@ -64,8 +70,8 @@ class ServiceSource:
         """Make the EndpointRecordSet of one Service as the Service has it."""
         service = self._services.get(key)
         if service is not None:
-            await self._keeper.keep(endpoint_of(service), ObjectReference.of(SERVICES, service.meta))
-        elif key not in self._services.undecodable:
+            return await self._keeper.keep(endpoint_of(service), ObjectReference.of(SERVICES, service.meta))
+        if key not in self._services.undecodable:
             there = self._endpoints.get(endpoint_key(key))
             if there is not None and service_of(there.meta.labels) == key:
                 await self._keeper.remove(there)

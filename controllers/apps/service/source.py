@@ -12,11 +12,13 @@ from controllers.api.endpoint import (
     MANAGED_BY_LABEL,
     RETIREMENT_ANNOTATION,
     TARGETS_LIMIT,
+    EndpointReason,
     Target,
     TargetType,
 )
 from controllers.apps.endpoint.plan import digested_name
 from controllers.apps.hostname_list import Hostnames, sort_out, split_list
+from controllers.apps.left_out import LeftOut
 from controllers.apps.source import Endpoint
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
@@ -24,7 +26,12 @@ from kube.resource import ResourceRef
 SERVICES: Final = ResourceRef("", "v1", "services", "Service")
 SERVICE_MANAGER: Final = "dns-api-service"
 HOSTNAMES_ANNOTATION: Final = f"{ENDPOINT_GROUP}/hostnames"
-LEGACY_ANNOTATION: Final = "external-dns.alpha.kubernetes.io/hostname"
+LEGACY_PREFIX: Final = "external-dns.alpha.kubernetes.io/"
+LEGACY_ANNOTATION: Final = f"{LEGACY_PREFIX}hostname"
+LEGACY_TARGET: Final = f"{LEGACY_PREFIX}target"
+LEGACY_CONTROLLER: Final = f"{LEGACY_PREFIX}controller"
+LEGACY_CONTROLLER_NAME: Final = "dns-controller"
+"""What external-dns calls itself: it leaves objects of any other controller alone."""
 SERVICE_NAMESPACE_LABEL: Final = f"service.{ENDPOINT_GROUP}/service-namespace"
 SERVICE_NAME_LABEL: Final = f"service.{ENDPOINT_GROUP}/service-name"
 LOAD_BALANCER: Final = "LoadBalancer"
@@ -88,12 +95,35 @@ def service_of(labels: Mapping[str, str]) -> ObjectKey | None:
 
 
 def hostnames_of(annotations: Mapping[str, str]) -> Hostnames:
-    """Return the hostnames that annotations list. external-dns takes names in any case and with a last dot, so its list may have them."""
+    """Return the hostnames that annotations list.
+
+    external-dns takes names in any case and with a last dot, so its list may have them. Where it would not publish the addresses of the
+    Service, neither do we.
+    """
     own = annotations.get(HOSTNAMES_ANNOTATION)
     if own is not None:
         return sort_out(split_list(own))
-    legacy = split_list(annotations.get(LEGACY_ANNOTATION, ""))
-    return sort_out(each.lower().removesuffix(".") for each in legacy)
+    legacy = {each.lower().removesuffix(".") or each for each in split_list(annotations.get(LEGACY_ANNOTATION, ""))}
+    fault = _object_to_legacy(annotations)
+    if fault is None:
+        return sort_out(legacy)
+    left_out = (_left_out(each, fault) for each in legacy)
+    return sort_out((), left_out)
+
+
+def _left_out(hostname: str, fault: str) -> LeftOut:
+    return LeftOut(hostname=hostname[:253], reason=EndpointReason.UNSUPPORTED_ANNOTATION, message=fault)
+
+
+def _object_to_legacy(annotations: Mapping[str, str]) -> str | None:
+    controller = annotations.get(LEGACY_CONTROLLER, LEGACY_CONTROLLER_NAME)
+    if controller != LEGACY_CONTROLLER_NAME:
+        why = f"{LEGACY_CONTROLLER} gives the Service to {controller[:63]!r}"
+    elif LEGACY_TARGET in annotations:
+        why = f"{LEGACY_TARGET} asks for another target than the Service's addresses, which is not read here"
+    else:
+        return None
+    return f"{why}. Name hostnames in {HOSTNAMES_ANNOTATION} to publish the Service's addresses all the same."
 
 
 def _targets(ingress: Any) -> Iterator[Target]:

@@ -1,22 +1,25 @@
-"""The embedded API and a manager that runs the apps and no provider; what conversions answer is up to the test."""
+"""The embedded API and a manager that runs the apps, and one provider at most; what conversions answer is up to the test."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from controllers.api.endpoint import ENDPOINT_RECORD_SETS
-from controllers.api.endpoint_conversion import CONVERSION_PLURAL
-from controllers.api.group import API_VERSION, NAMESPACES, RECORD_SETS, ZONES
+from controllers.api.crd import definition_of
+from controllers.api.endpoint import ENDPOINT_PROVIDER_CAPABILITIES, ENDPOINT_RECORD_SETS
+from controllers.api.endpoint_conversion import CONVERSION_PLURAL, EndpointConversion, convert_plainly
+from controllers.api.group import API_VERSION, NAMESPACES, PROVIDERS, RECORD_SETS, ZONES
 from controllers.apps.endpoint.conversion_api import ConversionApi
 from controllers.apps.gateway.kind import GATEWAYS, HTTP_ROUTES
 from controllers.apps.registry import AppsConfig
 from controllers.apps.service.source import HOSTNAMES_ANNOTATION, SERVICES
+from controllers.ledger.registration import Choice
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
@@ -32,11 +35,14 @@ from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import DEFINITIONS, install
 from standalone.up.run import serve_conversions
 from tests.controllers.apps.gateway_api import definitions
+from tests.controllers.ledger.notebook import BINDING, KINDS, Notebook, provider_manifest, registration
 
 NAMESPACE = "default"
 WAIT_S = 20.0
 ASK_AGAIN_S = 0.02
 PROVIDER = HOSTED.provider.dump()
+MISSING_CLASS = {"name": "class"}
+NOTEBOOK = EndpointConversion(BINDING.provider, partial(convert_plainly, apex_alias=False))
 
 Fault = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -58,9 +64,11 @@ class ConvertingClient(Client):
 class World:
     """Use as an asynchronous context manager."""
 
-    def __init__(self, folder: Path, apps: AppsConfig) -> None:
+    def __init__(self, folder: Path, apps: AppsConfig, book: Notebook | None = None) -> None:
+        """With a book the manager runs a provider that writes into it; without one nothing is ever Programmed."""
         self.api = ApiServer(folder / "data")
         self._apps = apps
+        self._book = book
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
@@ -71,7 +79,14 @@ class World:
         for definition in definitions():
             await self.client.create(DEFINITIONS, definition)
         await install(self.client)
-        serve_conversions(self.api, [ConversionApi(each) for each in (HOSTED, EXTERNAL, ROUTE53, CLOUDFLARE)])
+        served = [HOSTED, EXTERNAL, ROUTE53, CLOUDFLARE]
+        if self._book is not None:
+            for own in KINDS:
+                await self.client.create(DEFINITIONS, definition_of(own.kind))
+            await self.client.create(PROVIDERS, provider_manifest())
+            await self.client.create(ENDPOINT_PROVIDER_CAPABILITIES, NOTEBOOK.capability())
+            served.append(NOTEBOOK)
+        serve_conversions(self.api, [ConversionApi(each) for each in served])
         await self.start_manager()
         return self
 
@@ -80,7 +95,9 @@ class World:
         await self._stack.aclose()
 
     async def start_manager(self) -> None:
-        config = ManagerConfig("apps", SYSTEM_NAMESPACE, (), apps=self._apps)
+        book = self._book
+        enabled = [] if book is None else [registration(book).enable(Choice(SYSTEM_NAMESPACE, BINDING))]
+        config = ManagerConfig("apps", SYSTEM_NAMESPACE, tuple(enabled), apps=self._apps)
         manager = Manager(self.converting, config)
         if not hasattr(self, "_task"):
             for hook in manager.admission.hooks():
@@ -102,9 +119,10 @@ class World:
         namespace: str = NAMESPACE,
         provider: Mapping[str, str] = PROVIDER,
         annotations: Mapping[str, str] | None = None,
+        zone_class: Mapping[str, str] = MISSING_CLASS,
         **more: Any,
     ) -> None:
-        spec = {"domainName": domain, "zoneClassRef": {"name": "class"}, "provider": dict(provider), **more}
+        spec = {"domainName": domain, "zoneClassRef": dict(zone_class), "provider": dict(provider), **more}
         await self.create(ZONES, name, spec, namespace, API_VERSION, annotations=annotations)
 
     async def endpoint(self, name: str, hostnames: list[str], *values: str, namespace: str = NAMESPACE) -> None:
@@ -223,9 +241,35 @@ class World:
                 await asyncio.sleep(ASK_AGAIN_S)
 
 
+class Gate:
+    """Refuses to have anything of a kind written until it is open, as somebody else's webhook or a quota would."""
+
+    def __init__(self, world: World, ref: ResourceRef) -> None:
+        self.open = False
+        self.asked = 0
+        operations = ("CREATE", "UPDATE")
+        world.api.register_admission(ref.group, ref.version, ref.plural, None, operations, self._judge, name="gate")
+
+    async def was_asked(self) -> bool:
+        return self.asked > 0
+
+    async def _judge(self, review: Mapping[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        status = {"code": 403, "message": "The gate is shut."}
+        response = {"uid": review["request"]["uid"], "allowed": self.open, **({} if self.open else {"status": status})}
+        return {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}
+
+
 def target(value: str) -> dict[str, str]:
     kind = "IPAddress" if value[0].isdigit() or ":" in value else "Hostname"
     return {"type": kind, "value": value}
+
+
+def grant(namespace: str, pattern: str) -> dict[str, Any]:
+    """A grant of A records to a namespace."""
+    labels = {"kubernetes.io/metadata.name": namespace}
+    records = [{"name": {"pattern": pattern}, "types": ["A"]}]
+    return {"namespaces": {"selector": {"matchLabels": labels}}, "records": records}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,20 +10,18 @@ import pytest
 from controllers.api.endpoint import (
     ADOPTION_ANNOTATION,
     ENDPOINT_RECORD_SETS,
+    LEFT_OUT_ANNOTATION,
     MANAGED_BY_LABEL,
     OWNER_NAME_LABEL,
     OWNER_NAMESPACE_LABEL,
-    RETIREMENT_ANNOTATION,
 )
 from controllers.api.group import RECORD_SETS, ZONES
-from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.apps.registry import AppsConfig
 from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
-from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
 from controllers.providers.route53.endpoint import ENDPOINT as ROUTE53
 from controllers.runtime.recorder import EVENTS
 from kube.errors import Invalid
-from tests.controllers.apps.conftest import NAMESPACE, PROVIDER, World
+from tests.controllers.apps.conftest import NAMESPACE, PROVIDER, Gate, World, grant
 
 APP = ("app", "A", "192.0.2.1")
 
@@ -56,14 +55,6 @@ async def test_the_longest_zone_is_chosen_by_labels_and_never_by_text(world: Wor
     assert chosen == ["short", "long", "long", "long"]
 
 
-async def test_records_move_to_a_longer_zone_that_comes_later(world: World) -> None:
-    await world.zone("short", "example.test")
-    await world.endpoint("one", ["a.eu.example.test"])
-    await world.until_records(("a.eu", "A", "192.0.2.1"))
-    await world.zone("long", "eu.example.test")
-    await world.until_records(("a", "A", "192.0.2.1"))
-
-
 async def test_a_change_of_targets_and_hostnames_is_followed(world: World) -> None:
     await world.zone("zone", "example.test")
     await world.endpoint("one", ["app.example.test", "old.example.test"])
@@ -89,10 +80,12 @@ async def test_a_record_set_that_somebody_edits_or_deletes_comes_back(world: Wor
 
 async def test_adoption_is_asked_for_where_the_zone_says_so(world: World) -> None:
     await world.zone("zone", "example.test", annotations={ADOPTION_ANNOTATION: "enabled"})
-    await world.endpoint("one", ["app.example.test"])
-    await world.until_reason("one", "app.example.test", "False/RecordSetRejected")
-    told = await world.hostname("one", "app.example.test")
-    assert "spec.adoption" in told["conditions"][0]["message"]
+    await world.zone("aws", "aws.test", provider=ROUTE53.provider.dump(), annotations={ADOPTION_ANNOTATION: "enabled"})
+    await world.endpoint("one", ["app.example.test", "app.aws.test"])
+    await world.until_reason("one", "app.aws.test", "True/Resolved")
+    found = {each["spec"]["zoneRef"]["name"]: each["spec"] for each in (await world.client.list(RECORD_SETS)).items}
+    assert found["aws"]["adoption"] == {"enabled": True}
+    assert "adoption" not in found["zone"], "its provider knows no such adoption"
 
 
 async def test_a_load_balancer_of_aws_becomes_aliases_that_admission_takes(world: World) -> None:
@@ -149,13 +142,29 @@ async def test_all_record_sets_go_to_one_namespace_when_told_so(tmp_path: Path) 
     async with World(tmp_path, AppsConfig(record_set_namespace="dns")) as world:
         await world.namespace("dns")
         await world.namespace("team")
-        await world.zone("zone", "example.test", namespace="dns")
-        await world.endpoint("one", ["app.example.test"], namespace="team")
+        await world.namespace("stranger")
+        await world.zone("zone", "example.test", namespace="dns", allowedRecordSets=[grant("team", "app")])
+        await world.endpoint("one", ["app.example.test", "other.example.test"], namespace="team")
+        await world.endpoint("one", ["app.example.test"], namespace="stranger")
+        await world.until_reason("one", "app.example.test", "False/NotAllowedByZone", "stranger")
+        await world.until_reason("one", "other.example.test", "False/NotAllowedByZone", "team")
         await world.until_records(APP)
         found = (await world.client.list(RECORD_SETS)).items[0]["metadata"]
         assert (found["namespace"], found["labels"][OWNER_NAMESPACE_LABEL]) == ("dns", "team")
         await world.client.delete(ENDPOINT_RECORD_SETS, namespace="team", name="one")
         await world.until_records()
+
+
+async def test_the_central_namespace_needs_a_grant_as_well(tmp_path: Path) -> None:
+    async with World(tmp_path, AppsConfig(record_set_namespace="dns")) as world:
+        for name in ("dns", "team", "zones"):
+            await world.namespace(name)
+        await world.zone("zone", "example.test", namespace="zones", allowedRecordSets=[grant("team", "app")])
+        await world.endpoint("one", ["app.example.test"], namespace="team")
+        await world.until_reason("one", "app.example.test", "False/NotAllowedByZone", "team")
+        grants = [grant("team", "app"), grant("dns", "app")]
+        await world.client.patch_merge(ZONES, {"spec": {"allowedRecordSets": grants}}, namespace="zones", name="zone")
+        await world.until_records(APP)
 
 
 async def test_what_others_made_is_never_touched(world: World) -> None:
@@ -232,55 +241,6 @@ async def test_admission_names_every_fault(world: World) -> None:
     }
 
 
-async def test_addresses_given_up_leave_a_claim_behind_where_the_provider_can_prove_it(world: World) -> None:
-    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
-    await world.endpoint("one", ["app.example.test"], "192.0.2.1", "192.0.2.2")
-    await world.until_records(("app", "A", "192.0.2.1,192.0.2.2"))
-    spec = {"targets": [{"type": "IPAddress", "value": "192.0.2.2"}]}
-    await world.client.patch_merge(ENDPOINT_RECORD_SETS, {"spec": spec}, namespace=NAMESPACE, name="one")
-    await world.until_records(("app", "A", "192.0.2.2"))
-    assert await claims(world) == {("app", "192.0.2.1")}
-    await world.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
-    await world.until_records()
-    assert await claims(world) == {("app", "192.0.2.1"), ("app", "192.0.2.2")}
-
-
-async def test_no_claim_is_left_where_somebody_declined_it(world: World) -> None:
-    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
-    await world.endpoint("one", ["app.example.test"])
-    await world.until_records(APP)
-    await world.annotate(ZONES, "zone", {RETIREMENT_ANNOTATION: "disabled"})
-    await world.endpoint("marker", ["marker.example.test"])
-    await world.until_reason("marker", "marker.example.test", "True/Resolved")
-    await world.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
-    await world.until_records(("marker", "A", "192.0.2.1"))
-    assert await claims(world) == set()
-
-
-async def claims(world: World) -> set[tuple[str, str]]:
-    found = (await world.client.list(RECORD_WITHDRAWALS)).items
-    return {(each["spec"]["name"], each["spec"]["address"]) for each in found}
-
-
-async def test_a_label_is_no_licence_to_leave_claims_in_a_zone_that_grants_nothing(world: World) -> None:
-    await world.namespace("tenant")
-    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
-    await world.endpoint("one", ["app.example.test"])
-    await world.until_records(APP)
-    labels = {MANAGED_BY_LABEL: "dns-api-endpoint", OWNER_NAMESPACE_LABEL: "tenant", OWNER_NAME_LABEL: "nobody"}
-    spec = {
-        "zoneRef": {"namespace": NAMESPACE, "name": "zone"},
-        "provider": EXTERNAL.provider.dump(),
-        "type": "A",
-        "name": "spoofed",
-        "ttl": 60,
-        "a": {"addresses": ["192.0.2.66"]},
-    }
-    await world.create(RECORD_SETS, "spoofed", spec, "tenant", labels=labels)
-    await world.until_records(APP)
-    assert await claims(world) == set()
-
-
 async def test_what_is_not_resolved_is_told_in_an_event(world: World) -> None:
     await world.endpoint("one", ["app.example.test"])
 
@@ -291,3 +251,73 @@ async def test_what_is_not_resolved_is_told_in_an_event(world: World) -> None:
     await world.until(told)
     await world.zone("zone", "example.test")
     await world.until_reason("one", "app.example.test", "True/Resolved")
+
+
+async def test_a_record_set_that_the_api_refused_is_tried_again_by_itself(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controllers.apps.endpoint.controller.REFUSED_AGAIN_S", 0.2)
+    gate = Gate(world, RECORD_SETS)
+    await world.zone("zone", "example.test")
+    await world.endpoint("one", ["app.example.test"])
+    await world.until_reason("one", "app.example.test", "False/RecordSetRejected")
+    assert "The gate is shut." in (await world.hostname("one", "app.example.test"))["conditions"][0]["message"]
+    gate.open = True
+    await world.until_records(APP)
+    await world.until_reason("one", "app.example.test", "True/Resolved")
+
+
+async def test_a_record_sets_name_that_somebody_else_gives_free_is_taken_by_itself(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controllers.apps.endpoint.controller.REFUSED_AGAIN_S", 0.2)
+    await world.zone("zone", "example.test")
+    await world.endpoint("one", ["app.example.test"])
+    await world.until_records(APP)
+    made = (await world.client.list(RECORD_SETS)).items[0]
+    name = made["metadata"]["name"]
+    await world.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
+    await world.until_records()
+    await world.create(RECORD_SETS, name, {**made["spec"], "a": {"addresses": ["192.0.2.77"]}})
+    await world.endpoint("one", ["app.example.test"])
+    await world.until_reason("one", "app.example.test", "False/RecordSetNotOwned")
+    await world.client.delete(RECORD_SETS, namespace=NAMESPACE, name=name)
+    await world.until_records(APP)
+
+
+GARBAGE = [
+    "{",
+    "5",
+    "null",
+    '{"hostname": "a"}',
+    "[1, null, {}]",
+    '[{"hostname": "", "reason": "InvalidHostname", "message": ""}]',
+    '[{"hostname": "x.test", "reason": "Resolved", "message": ""}]',
+    '[{"hostname": "x.test", "reason": "Nonsense", "message": ""}]',
+]
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+async def test_garbage_in_the_list_of_left_out_hostnames_says_nothing(world: World, text: str) -> None:
+    await world.zone("zone", "example.test")
+    await world.endpoint("one", ["app.example.test"])
+    await world.annotate(ENDPOINT_RECORD_SETS, "one", {LEFT_OUT_ANNOTATION: text})
+    await world.until_reason("one", "app.example.test", "True/Resolved")
+    told = (await world.get(ENDPOINT_RECORD_SETS, "one"))["status"]["hostnames"]
+    assert [each["hostname"] for each in told] == ["app.example.test"]
+
+
+async def test_left_out_hostnames_are_told_once_and_not_without_end(world: World) -> None:
+    """The API refuses a status that tells a hostname twice, and every object that is too large."""
+    item = {"hostname": "left.example.test", "reason": "InvalidHostname", "message": "m" * 4000}
+    own = {**item, "hostname": "app.example.test"}
+    some = [{**item, "hostname": f"{number}.example.test", "message": ""} for number in range(300)]
+    await world.zone("zone", "example.test")
+    await world.endpoint("one", ["app.example.test"])
+    text = json.dumps([own, item, {"hostname": 7}, {**item, "message": "again"}, *some])
+    await world.annotate(ENDPOINT_RECORD_SETS, "one", {LEFT_OUT_ANNOTATION: text})
+    await world.until_reason("one", "left.example.test", "False/InvalidHostname")
+    told = (await world.get(ENDPOINT_RECORD_SETS, "one"))["status"]["hostnames"]
+    assert len(told) == 100
+    assert len({each["hostname"] for each in told}) == 100
+    assert await world.reason("one", "app.example.test") == "True/Resolved"

@@ -1,0 +1,142 @@
+"""A hostname that comes to belong to another zone: nothing that is published is lost on the way, whatever the new zone does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from controllers.api.endpoint import ENDPOINT_RECORD_SETS
+from controllers.api.group import RECORD_SETS, ZONES
+from controllers.apps.registry import AppsConfig
+from tests.controllers.apps.conftest import NAMESPACE
+from tests.controllers.apps.shelf import CLOSED, READY, UNREADY, Shelf, is_programmed
+from tests.controllers.ledger.notebook import Notebook
+
+SHORT, LONG = ("a.eu", "A", "192.0.2.1"), ("a", "A", "192.0.2.1")
+OTHER = ("other", "A", "192.0.2.1")
+HOSTNAME = "a.eu.example.test"
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
+    book = Notebook()
+    async with Shelf(tmp_path, AppsConfig(conversion_timeout_s=0.3), book) as found:
+        yield found
+
+
+async def published(shelf: Shelf) -> None:
+    await shelf.page("short", "example.test", READY)
+    await shelf.endpoint("one", [HOSTNAME])
+    await shelf.until_programmed("a.eu")
+
+
+async def test_records_stay_until_those_in_the_longer_zone_are_programmed(shelf: Shelf) -> None:
+    await published(shelf)
+    await shelf.page("long", "eu.example.test", UNREADY)
+    await shelf.until_records(SHORT, LONG)
+
+    async def told() -> bool:
+        found = await shelf.hostname("one", HOSTNAME)
+        return bool(found["zone"]["ref"]["name"] == "long")
+
+    await shelf.until(told)
+    found = await shelf.hostname("one", HOSTNAME)
+    assert {each["name"] for each in found["recordSets"]} == {"a.eu", "a"}
+    assert "stay until those in Zone default/long are Programmed" in found["conditions"][0]["message"]
+    assert {each["spec"]["name"] for each in await shelf.made() if is_programmed(each)} == {"a.eu"}
+    await shelf.pen("later")
+    await shelf.until_records(LONG)
+    assert {each["spec"]["name"] for each in await shelf.made() if is_programmed(each)} == {"a"}
+    await shelf.until_reason("one", HOSTNAME, "True/Resolved")
+
+
+async def test_records_that_stay_follow_the_targets(shelf: Shelf) -> None:
+    await published(shelf)
+    await shelf.page("long", "eu.example.test", UNREADY)
+    await shelf.until_records(SHORT, LONG)
+    await shelf.retarget("192.0.2.9")
+    await shelf.until_records(("a.eu", "A", "192.0.2.9"), ("a", "A", "192.0.2.9"))
+    await shelf.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
+    await shelf.until_records()
+
+
+async def test_a_refused_zone_is_not_chosen(shelf: Shelf) -> None:
+    await published(shelf)
+    before = {each["metadata"]["uid"] for each in await shelf.made()}
+    await shelf.page("long", "eu.example.test", CLOSED)
+    await shelf.accept("False", "long")
+    await shelf.until_records(SHORT)
+    assert {each["metadata"]["uid"] for each in await shelf.made()} == before
+
+    async def told() -> bool:
+        found = await shelf.hostname("one", HOSTNAME)
+        return bool(found["zone"]["ref"]["name"] == "short")
+
+    await shelf.until(told)
+    await shelf.endpoint("two", ["b.eu.example.test"])
+    await shelf.until_reason("two", "b.eu.example.test", "True/Resolved")
+    assert (await shelf.hostname("two", "b.eu.example.test"))["zone"]["ref"]["name"] == "short"
+    await shelf.let_class_in("All")
+    await shelf.until_records(LONG, ("b", "A", "192.0.2.1"))
+
+
+async def test_without_another_zone_a_refused_one_is_told_and_what_is_published_stays(shelf: Shelf) -> None:
+    await shelf.let_class_in("All")
+    await shelf.page("long", "eu.example.test", CLOSED)
+    await shelf.endpoint("one", [HOSTNAME])
+    await shelf.until_programmed("a")
+    await shelf.let_class_in("Same")
+    await shelf.until_reason("one", HOSTNAME, "False/ZoneNotAccepted")
+    told = (await shelf.hostname("one", HOSTNAME))["conditions"][0]["message"]
+    assert "Zone default/long is not accepted" in told
+    assert "stays as it is" in told
+    assert await shelf.records() == {LONG}
+    await shelf.let_class_in("All")
+    await shelf.until_reason("one", HOSTNAME, "True/Resolved")
+
+
+async def test_a_zone_that_loses_its_acceptance_loses_no_records_to_a_shorter_one(shelf: Shelf) -> None:
+    await shelf.let_class_in("All")
+    await shelf.page("long", "eu.example.test", CLOSED)
+    await shelf.endpoint("one", [HOSTNAME])
+    await shelf.until_programmed("a")
+    uid = next(each["metadata"]["uid"] for each in await shelf.made())
+    await shelf.page("short", "example.test", READY)
+    await shelf.let_class_in("Same")
+    await shelf.until_programmed("a.eu")
+    await shelf.endpoint("two", ["other.example.test"])
+    await shelf.until_programmed("other")
+    assert await shelf.records() == {SHORT, LONG, OTHER}
+    await shelf.let_class_in("All")
+    await shelf.until_records(LONG, OTHER)
+    assert uid in {each["metadata"]["uid"] for each in await shelf.made()}
+
+
+async def test_a_zone_that_is_being_deleted_is_left_at_once(shelf: Shelf) -> None:
+    await published(shelf)
+    await shelf.page("again", "example.test", UNREADY)
+    await shelf.client.delete(ZONES, namespace=NAMESPACE, name="short")
+
+    async def moved() -> bool:
+        return {each["spec"]["zoneRef"]["name"] for each in await shelf.made()} == {"again"}
+
+    await shelf.until(moved)
+    assert await shelf.is_gone(ZONES, "short") or "deletionTimestamp" in (await shelf.get(ZONES, "short"))["metadata"]
+
+
+async def test_a_record_set_whose_hostname_annotation_is_taken_away_stays(shelf: Shelf) -> None:
+    await published(shelf)
+    await shelf.page("long", "eu.example.test", UNREADY)
+    await shelf.until_records(SHORT, LONG)
+    for each in await shelf.made():
+        annotations = {"endpoint.dns.appthrust.io/hostname": None}
+        await shelf.annotate(RECORD_SETS, each["metadata"]["name"], annotations)
+
+    async def put_back() -> bool:
+        found = [each["metadata"].get("annotations", {}) for each in await shelf.made()]
+        return [each.get("endpoint.dns.appthrust.io/hostname") for each in found] == [HOSTNAME, HOSTNAME]
+
+    await shelf.until(put_back)
+    assert await shelf.records() == {SHORT, LONG}
