@@ -15,7 +15,7 @@ import structlog
 from controllers.runtime import metrics
 from controllers.runtime.queue import RETRY, DelayQueue
 from kube.backoff import Backoff
-from kube.errors import AlreadyExists, Conflict, KubeError, RetryableError
+from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, ResourceNotServed, RetryableError, Unauthorized
 
 _log = structlog.get_logger(__name__)
 
@@ -23,6 +23,8 @@ K = TypeVar("K", bound=Hashable)
 
 _CHEAP_S: Final = 0.005
 _CONFLICT_RETRY_AT_MOST_S: Final = 0.5
+_NOT_NOW: Final = (Forbidden, ResourceNotServed, Unauthorized)
+"""What kube-apiserver answers, too, for some seconds after its start: until it has read roles, definitions and tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,12 @@ class Controller(Generic[K]):
             delay_s = self.queue.retry(key, at_least_s=error.retry_after_s or 0.0)
             self._log.warning(
                 "reconcile could not reach the api", key=str(key), message=error.message, delay_s=round(delay_s, 3)
+            )
+        except _NOT_NOW as error:
+            self._count(error)
+            delay_s = self.queue.retry(key)
+            self._log.warning(
+                "reconcile was refused by the api", key=str(key), message=error.message, delay_s=round(delay_s, 3)
             )
         except TerminalError as error:
             self._count(error)

@@ -12,7 +12,16 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from controllers.runtime.controller import Controller, Requeue, TerminalError
-from kube.errors import Conflict, Invalid, TooManyRequests, Unavailable
+from kube.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    KubeError,
+    ResourceNotServed,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from tests.kube.virtual_loop import eventually
 
 Reconcile = Callable[[str], Awaitable[Requeue | None]]
@@ -131,6 +140,21 @@ async def test_throttling_is_obeyed() -> None:
         controller.enqueue("a")
         await asyncio.sleep(100)
         assert 42 <= work.gaps()[0] < 42.1
+
+
+@pytest.mark.parametrize("kind", [Forbidden, ResourceNotServed, Unauthorized])
+async def test_a_refusal_is_told_in_a_line_and_retried(kind: type[KubeError]) -> None:
+    work = Work()
+    work.outcomes = [kind("no role is known yet")]
+    before = errors(kind.__name__)
+    with capture_logs() as logs:
+        async with running(work) as controller:
+            controller.enqueue("a")
+            await asyncio.sleep(1)
+            assert work.finished == ["a", "a"]
+    assert [(entry["log_level"], entry["message"]) for entry in logs] == [("warning", "no role is known yet")]
+    assert "exc_info" not in logs[0]
+    assert errors(kind.__name__) == before + 1
 
 
 async def test_a_terminal_error_waits_for_the_next_event() -> None:
