@@ -54,8 +54,8 @@ class ControlPlane:
         self._authority = Authority()
         self._write_keys()
         self.write_kubeconfig(self.kubeconfig, self.token)
-        etcd = [programs / "etcd", *self._etcd_words(f"http://{HOST}:{peer_port}")]
-        self.etcd = Program(etcd, folder / "etcd.log")
+        etcd_words = self._etcd_words(f"http://{HOST}:{peer_port}")
+        self.etcd = Program([programs / "etcd", *etcd_words], folder / "etcd.log")
         self.api = Program([programs / "kube-apiserver", *self._api_words()], folder / "kube-apiserver.log")
         controllers = [f"--kubeconfig={self.kubeconfig}", f"--controllers={CONTROLLERS}", "--secure-port=0"]
         self.controllers = Program(

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from tests.cluster.control_plane import ControlPlane
 from tests.controllers.apps.gateway_api import definitions as gateway_definitions
 from tests.controllers.core.admission.authority import Authority, ServingPair

@@ -12,6 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +22,9 @@ from standalone.up.config import SERVER_NAME
 from standalone.up.install import announce_server
 from tests.cluster.audit import fresh_log
 from tests.cluster.control_plane import ControlPlane, free_ports
-from tests.cluster.installation import NAMESPACE, Installation, host_address
+from tests.cluster.installation import Installation, host_address
 from tests.cluster.program import Program
+from tests.helm.place import NAMESPACE
 from tests.product.patience import until
 from tests.product.product import Product
 
@@ -72,7 +74,8 @@ class ClusterProduct(Product):
     def _install(self) -> None:
         installation = Installation(self.plane)
         installation.install()
-        asyncio.run(self._announce())
+        with ThreadPoolExecutor(1) as thread:  # a test may have a loop of its own here
+            thread.submit(asyncio.run, self._announce()).result()
         installation.admit()
         webhook_port, http_port = free_ports(2)
         self._http_port = http_port

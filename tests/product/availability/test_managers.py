@@ -12,7 +12,6 @@ import pytest
 
 from controllers.api.group import NAMESPACES, RECORD_SETS
 from kube.client import Client
-from tests.product.availability import small_history
 from tests.product.availability.cluster import API, Cluster, leader, running
 from tests.product.availability.cutter import Cutter
 from tests.product.availability.publications import Publications, following
@@ -99,7 +98,7 @@ async def test_an_api_that_is_killed_and_comes_back_is_taken_up_again(
     await stage.set_up()
     await apply(stage, batch())
     await asyncio.to_thread(cluster.api.end, signal.SIGKILL)
-    await asyncio.to_thread(cluster.start_api)
+    await asyncio.to_thread(cluster.api.start)
     async with following(client, stage.namespace) as published:
         await apply(stage, batch(COUNT, 10))
         await settled(stage, batch(count=COUNT + 10), published)
@@ -107,7 +106,7 @@ async def test_an_api_that_is_killed_and_comes_back_is_taken_up_again(
 
 
 async def test_watches_that_are_cut_every_second_lose_nothing(cluster: Cluster, client: Client, stage: Stage) -> None:
-    async with Cutter(cluster.api_port) as cutter:
+    async with Cutter(cluster.api.port) as cutter:
         cluster.start_manager("first", api_port=cutter.port)
         await stage.set_up()
         cutting = asyncio.create_task(cutter.cut_every(1.0))
@@ -125,13 +124,13 @@ async def test_watches_that_are_cut_every_second_lose_nothing(cluster: Cluster, 
 async def test_a_manager_that_was_cut_off_longer_than_history_lasts_lists_again(
     cluster: Cluster, client: Client, stage: Stage
 ) -> None:
-    async with Cutter(cluster.api_port) as cutter:
+    async with Cutter(cluster.api.port) as cutter:
         cluster.start_manager("first", api_port=cutter.port)
         await stage.set_up()
         await apply(stage, batch(count=20))
         cutter.is_open = False
         cutter.cut()
-        await _forget_history(client, stage)
+        await cluster.api.forget_history(client)
         cutter.is_open = True
         async with following(client, stage.namespace) as published:
             await apply(stage, batch(20, 10))
@@ -172,10 +171,3 @@ async def test_claims_that_nobody_judged_when_they_were_written_hold_up_no_other
         assert accepted is not None
         assert accepted["status"] == "False"
         assert word in accepted["message"]
-
-
-async def _forget_history(client: Client, stage: Stage) -> None:
-    """Write more than the API keeps for watches that resume."""
-    for number in range(2 * small_history.EVENTS):
-        patch = {"metadata": {"annotations": {"number": str(number)}}}
-        await client.patch_merge(NAMESPACES, patch, name=stage.namespace)

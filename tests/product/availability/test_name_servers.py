@@ -69,29 +69,23 @@ class Load:
 
 async def test_a_rolling_restart_loses_no_query(tmp_path: Path) -> None:
     async with running(tmp_path) as cluster, cluster.connect() as client:
-        (tmp_path / "b").mkdir()
-        words = ("--kubeconfig", str(cluster.kubeconfig), "--name", "dns-api-b")
-        second = LoneServer(tmp_path / "b", *words)
-        await asyncio.to_thread(second.start)
-        await announce(client, {"dns-api-b": second.dns.port})
-        try:
-            cluster.start_manager("first")
-            namespace = f"test-{secrets.token_hex(4)}"
-            await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-            stage = Stage(client, cluster.server.dns, namespace, f"{namespace}.test")
-            each = claim("www", "A", "192.0.2.1")
-            await stage.set_up(each)
-            load = Load([cluster.server.dns, second.dns], f"www.{stage.domain}", each.records(stage.domain))
-            tasks = [asyncio.create_task(load.run(number % 2)) for number in range(ASKERS)]
-            for server in [cluster.server, second] * ROUNDS:
-                await asyncio.to_thread(_replace, server)
-                await load.until_answered_more(BETWEEN)
-            for task in tasks:
-                task.cancel()
-            ended = await asyncio.gather(*tasks, return_exceptions=True)
-            assert [each for each in ended if not isinstance(each, asyncio.CancelledError)] == []
-        finally:
-            await asyncio.to_thread(second.kill)
+        second = await asyncio.to_thread(cluster.start_server, "dns-api-b")
+        await announce(cluster, client, {"dns-api-b": second.dns.port})
+        cluster.start_manager("first")
+        namespace = f"test-{secrets.token_hex(4)}"
+        await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        stage = Stage(client, cluster.server.dns, namespace, f"{namespace}.test")
+        each = claim("www", "A", "192.0.2.1")
+        await stage.set_up(each)
+        load = Load([cluster.server.dns, second.dns], f"www.{stage.domain}", each.records(stage.domain))
+        tasks = [asyncio.create_task(load.run(number % 2)) for number in range(ASKERS)]
+        for server in [cluster.server, second] * ROUNDS:
+            await asyncio.to_thread(_replace, server)
+            await load.until_answered_more(BETWEEN)
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [each for each in ended if not isinstance(each, asyncio.CancelledError)] == []
     assert load.counts["answered"] > 200, load.counts
     assert load.counts["lost"] == 0, load.counts
 
