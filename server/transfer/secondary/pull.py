@@ -34,8 +34,11 @@ class Primary:
     sources: Sources
     keys: KeyStore
 
-    async def news(self, apex: WireName, present: ZoneIndex | None) -> Outcome:
-        """Return what the primary has that goes beyond `present`, None for nothing yet; raises PrimaryError."""
+    async def news(self, apex: WireName, present: ZoneIndex | None, *, has_expired: bool = False) -> Outcome:
+        """Return what the primary has that goes beyond `present`, None for nothing yet; raises PrimaryError.
+
+        A version that `has_expired` binds nobody: a primary that began its serials anew has the zone then, whatever it is.
+        """
         serial = await self._serial(apex)
         if present is None:
             return await self.whole(apex)
@@ -43,6 +46,8 @@ class Primary:
         if serial == have:
             return UpToDate()
         if not is_newer(serial, have):
+            if has_expired:
+                return await self.whole(apex)
             raise PrimaryError(f"it has serial {serial}, which is older than {have}")
         try:
             return await self._transfer(_ixfr_request(apex, soa_record(present)), apex, have)

@@ -162,7 +162,10 @@ class Secondary:
     async def _refresh_from(self, primary: Primary) -> None:
         """Raises PrimaryError, or UnservableError for what is no zone."""
         began_s = time.monotonic()
-        outcome = await primary.news(self.apex, None if self._zone is None else self._zone.index)
+        has_expired = self.apex not in self._around.catalog.zones
+        outcome = await primary.news(
+            self.apex, None if self._zone is None else self._zone.index, has_expired=has_expired
+        )
         if isinstance(outcome, Steps) and self._zone is not None:
             try:
                 zone = await _stepped(self._zone, outcome)

@@ -145,6 +145,19 @@ async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
             assert primary.asked.count("AXFR") == 1  # what was kept is good again
 
 
+async def test_an_expired_zone_binds_no_primary_that_begins_its_serials_anew() -> None:
+    """RFC 1034 section 4.3.5: the zone is discarded then."""
+    async with FakePrimary() as primary:
+        primary.serve(2026113001, "www", refresh=1, expire=2)
+        async with running(config(None, primary.port)) as server:
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
+            await primary.close()
+            await becomes(server, "www.edit.test", "SERVFAIL")
+            primary.serve(7, "again")
+            await primary.open()
+            await becomes(server, "again.edit.test", ["192.0.2.1"])
+
+
 async def test_a_restart_serves_what_was_kept_while_no_primary_is_there(tmp_path: Path) -> None:
     async with pulling(tmp_path) as (primary, server):
         primary.serve(2, "www", "new")
