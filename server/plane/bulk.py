@@ -1,14 +1,14 @@
-"""A zone from its master file by way of native code, which keeps plain names to itself: Python has no object for each of them.
+"""A zone that native code has read or gathered and, for the most part, finished: Python has no object for each of its names.
 
-Owns how such a zone looks to the rest of the server: as any other. A plain name's answers are its own sets and nothing else; what is to be
-decided about all other names is decided where it always is.
+Owns how such a zone looks to the rest of the server: as any other. What native code does not finish is decided where it always is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 import dns.exception
 import dns.name
@@ -17,16 +17,20 @@ import dns.rdatatype
 from server._native import Bulk, BulkDraft
 from server.zone.compile import PLAIN_NODE, Draft, Zone
 from server.zone.dependency import Dependencies
-from server.zone.encode import encode_plain
 from server.zone.index import Changes, Sets, ZoneIndex, is_barrier
 from server.zone.judge import UnservableError, judge_changes
-from server.zone.persistent import Layered, LayeredEdit, Persistent
-from server.zone.table import Answer, Node
+from server.zone.lookup import NXDOMAIN
+from server.zone.persistent import Layered
+from server.zone.table import AUTHORITATIVE, Answer, Cover, Node, Trim, heads
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
 from zonemodel.zone_error import Place, ZoneFileError
 from zonemodel.zone_reader import ZoneReader, parse_origin
 
+if TYPE_CHECKING:
+    from server._native import AnswerParts
+
+Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
@@ -85,114 +89,153 @@ def _zone(bulk: Bulk) -> Zone:
     for owner, rdtype, ttl_s, rdatas in bulk.others():
         others.setdefault(WireName(owner), {})[rdtype] = RRset(WireName(owner), rdtype, ttl_s, rdatas)
     origin = WireName(bulk.apex)
-    children = dict.fromkeys(others, 0) | {WireName(name): count for name, count in bulk.children()}
+    bare = [WireName(name) for name in bulk.bare()]
+    children = {name: bulk.children(name) or 0 for name in others}
     barriers = {owner: None for owner, sets in others.items() if is_barrier(owner, sets, origin)}
-    plain = _Plain(bulk)
     index = ZoneIndex(
-        origin, Layered.over(_PlainSets(bulk), others), _with_counts(plain, children), Persistent.of(barriers)
+        origin,
+        Layered.over(_OwnSets(bulk), others),
+        Layered.over(_Children(bulk), children),
+        Layered.over(_Barriers(bulk), barriers),
     )
     judge_changes(index, Changes(tuple(rrset for sets in others.values() for rrset in sets.values())))
-    draft = Draft(index, LayeredEdit(_empty(_PlainAnswers(bulk))), LayeredEdit(_empty(_PlainNodes(bulk))))
-    for name in children:
-        if not bulk.has(name):
-            draft.put(name)
-    return draft.finish(Dependencies(origin))
+    draft = Draft(index, Layered.over(_Answers(bulk), {}).edit(), Layered.over(_Nodes(bulk), {}).edit())
+    for name in (*others, *bare):
+        draft.put(name)
+    return draft.finish(Dependencies(origin, partial(_dependents, bulk)))
 
 
-def _with_counts(plain: _Plain, children: Mapping[WireName, int]) -> Layered[WireName, int]:
-    """Return how many names are directly below each; plain names that have some stand in both."""
-    later = Layered.over(plain, {}).edit()
-    later.update(children)
-    return later.finish()
+def _dependents(bulk: Bulk, name: WireName, exactly: bool) -> Iterator[WireName]:
+    return map(WireName, bulk.dependents(name, exactly))
 
 
 def bulk_of(index: ZoneIndex) -> Bulk | None:
-    """Return the plain names that a zone rests on, None for a zone that rests on none."""
-    if isinstance(index.sets, Layered) and isinstance(index.sets.base, _PlainSets):
+    """Return what native code holds of a zone, None for a zone that does not rest on it."""
+    if isinstance(index.sets, Layered) and isinstance(index.sets.base, _OwnSets):
         return index.sets.base.bulk
     return None
 
 
-def _empty(base: Mapping[bytes, Value]) -> Layered[bytes, Value]:
-    return Layered.over(base, {})
+class _Names(Mapping[Key, Value]):
+    """A map over the names of one kind."""
 
-
-class _PlainNames(Mapping[WireName, Value]):
-    """A map over the plain names."""
+    kind: ClassVar[int]
 
     def __init__(self, bulk: Bulk) -> None:
-        self.bulk = self._bulk = bulk
+        self.bulk = bulk
+
+    def names(self) -> Iterator[WireName]:
+        number = 0
+        while (names := self.bulk.names(self.kind, number)) is not None:
+            yield from map(WireName, names)
+            number += 1
+
+
+class _Nodes(_Names[bytes, Node]):
+    """The nodes of names that are finished."""
+
+    kind = 0
+
+    def __getitem__(self, name: bytes) -> Node:
+        found = self.bulk.node(name)
+        if found is None:
+            raise KeyError(name)
+        other, below, source = found
+        if not source and (other, below) == (_NO_DATA, _NO_NAME):
+            return PLAIN_NODE
+        return Node(_answer(other), Cover(source, _answer(below)))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, bytes) and self._bulk.has(name)
+        return isinstance(name, bytes) and self.bulk.has(name)
 
-    def __iter__(self) -> Iterator[WireName]:
-        return _names(self._bulk)
+    def __iter__(self) -> Iterator[bytes]:
+        return self.names()
 
     def __len__(self) -> int:
-        return len(self._bulk)
+        return self.bulk.sizes[0]
 
 
-class _Plain(_PlainNames[int]):
-    """The number of names directly below most of them."""
+class _Answers(_Names[bytes, Answer]):
+    """Their answers by name and type, joined."""
 
-    def __getitem__(self, name: WireName) -> int:
-        if not self._bulk.has(name):
-            raise KeyError(name)
-        return 0
+    kind = 0
+
+    def __getitem__(self, key: bytes) -> Answer:
+        found = self.bulk.answer(key[:-2], int.from_bytes(key[-2:], "big"))
+        if found is None:
+            raise KeyError(key)
+        return _answer(found)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for name in self.names():
+            yield from (name + rdtype.to_bytes(2, "big") for rdtype in self.bulk.types(name))
+
+    def __len__(self) -> int:
+        return self.bulk.sizes[1]
 
 
-class _PlainSets(_PlainNames[Sets]):
-    """Their sets by type."""
+class _OwnSets(_Names[WireName, Sets]):
+    """The sets of names by type."""
+
+    kind = 1
 
     def __getitem__(self, name: WireName) -> Sets:
-        found = self._bulk.sets(name)
+        found = self.bulk.sets(name)
         if found is None:
             raise KeyError(name)
         return {rdtype: RRset(name, rdtype, ttl_s, rdatas) for rdtype, ttl_s, rdatas in found}
 
+    def __iter__(self) -> Iterator[WireName]:
+        return self.names()
 
-class _PlainNodes(Mapping[bytes, Node]):
-    """Their nodes."""
+    def __len__(self) -> int:
+        return self.bulk.sizes[2]
 
-    def __init__(self, bulk: Bulk) -> None:
-        self._bulk = bulk
 
-    def __getitem__(self, name: bytes) -> Node:
-        if not self._bulk.has(name):
+class _Children(_Names[WireName, int]):
+    """How many names exist directly below those that exist."""
+
+    kind = 2
+
+    def __getitem__(self, name: WireName) -> int:
+        found = self.bulk.children(name)
+        if found is None:
             raise KeyError(name)
-        return PLAIN_NODE
+        return found
 
-    def __iter__(self) -> Iterator[bytes]:
-        return _names(self._bulk)
-
-    def __len__(self) -> int:
-        return len(self._bulk)
-
-
-class _PlainAnswers(Mapping[bytes, Answer]):
-    """Their answers by name and type, joined."""
-
-    def __init__(self, bulk: Bulk) -> None:
-        self._bulk = bulk
-
-    def __getitem__(self, key: bytes) -> Answer:
-        name, rdtype = WireName(key[:-2]), int.from_bytes(key[-2:], "big")
-        for each, ttl_s, rdatas in self._bulk.sets(name) or ():
-            if each == rdtype:
-                return encode_plain(RRset(name, rdtype, ttl_s, rdatas), name, exact=True)
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[bytes]:
-        for name in _names(self._bulk):
-            yield from (name + rdtype.to_bytes(2, "big") for rdtype, _, _ in self._bulk.sets(name) or ())
+    def __iter__(self) -> Iterator[WireName]:
+        return self.names()
 
     def __len__(self) -> int:
-        return self._bulk.answers
+        return self.bulk.sizes[3]
 
 
-def _names(bulk: Bulk) -> Iterator[WireName]:
-    segment = 0
-    while (names := bulk.names(segment)) is not None:
-        yield from map(WireName, names)
-        segment += 1
+class _Barriers(_Names[WireName, None]):
+    """The names that hide what lies below them."""
+
+    kind = 3
+
+    def __getitem__(self, name: WireName) -> None:
+        if not self.bulk.is_barrier(name):
+            raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, bytes) and self.bulk.is_barrier(name)
+
+    def __iter__(self) -> Iterator[WireName]:
+        return self.names()
+
+    def __len__(self) -> int:
+        return self.bulk.sizes[4]
+
+
+_NO_DATA: Final[AnswerParts] = (AUTHORITATIVE, (0, 1, 0), True, b"", [], [])
+_NO_NAME: Final[AnswerParts] = (AUTHORITATIVE | NXDOMAIN, (0, 1, 0), True, b"", [], [])
+
+
+def _answer(parts: AnswerParts) -> Answer:
+    flags, counts, soa, body, moving, trims = parts
+    last = len(body)
+    step = sum(1 << 8 * (last - place - 2) for place in moving)
+    shorter = tuple(Trim(size, heads(flags, *each)) for size, each in trims)
+    return Answer(heads(flags, *counts), body, step, soa, shorter)

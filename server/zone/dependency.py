@@ -5,17 +5,21 @@ Owns the reverse index. It may name more owners than needed, never fewer, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from server.zone.index import parent
 from zonemodel.name import WireName, is_within
 
+Base = Callable[[WireName, bool], Iterable[WireName]]
+"""Returns the owners whose answers hang on a name exactly, or on it and names below."""
+
 
 class Dependencies:
-    """The owners to compile again when a name changes."""
+    """The owners to compile again when a name changes; `base` knows of those that were compiled elsewhere, and may tell too many."""
 
-    def __init__(self, origin: WireName) -> None:
+    def __init__(self, origin: WireName, base: Base | None = None) -> None:
         self._origin = origin
+        self._base = base
         self._consulted: dict[WireName, frozenset[WireName]] = {}
         self._on: dict[WireName, set[WireName]] = {}
         self._under: dict[WireName, set[WireName]] = {}
@@ -35,11 +39,14 @@ class Dependencies:
 
     def on(self, name: WireName) -> frozenset[WireName]:
         """Return the owners whose answers hang on `name` itself."""
-        return frozenset(self._on.get(name, ()))
+        return self._of_base(name, exactly=True).union(self._on.get(name, ()))
 
     def under(self, name: WireName) -> frozenset[WireName]:
         """Return the owners whose answers hang on `name` or on any name below it, existing or not."""
-        return frozenset(self._under.get(name, ()))
+        return self._of_base(name, exactly=False).union(self._under.get(name, ()))
+
+    def _of_base(self, name: WireName, *, exactly: bool) -> frozenset[WireName]:
+        return frozenset() if self._base is None else frozenset(self._base(name, exactly))
 
     def _at_and_above(self, names: Iterable[WireName]) -> frozenset[WireName]:
         return frozenset(above for name in names for above in self._up(name))

@@ -128,11 +128,11 @@ class Layered(Persistent[Key, Value]):
         self.base = base
 
     @classmethod
-    def over(cls, base: Mapping[Key, Value], further: Mapping[Key, Value]) -> Layered[Key, Value]:
-        """Return the mapping of both, which have no key in common."""
-        later = LayeredEdit(cls(Persistent[Key, Value].sized(len(base) + len(further)).pages, len(base), base))
-        later.update(further)
-        return later.finish()
+    def over(cls, base: Mapping[Key, Value], later: Mapping[Key, Value]) -> Layered[Key, Value]:
+        """Return the mapping of both; of a key in both, the later value holds."""
+        edit = LayeredEdit(cls(Persistent[Key, Value].sized(len(base) + len(later)).pages, len(base), base))
+        edit.update(later)
+        return edit.finish()
 
     def edit(self) -> LayeredEdit[Key, Value]:
         return LayeredEdit(self)

@@ -1,7 +1,8 @@
-//! A whole zone from its master file, without a Python object for each record.
+//! A whole zone from its records, without a Python object for each of them.
 //!
-//! Owns which names are plain: those whose answers are their own sets and nothing else. They are finished here; all other names go to
-//! Python, which decides what they say. Any doubt, about the file or the zone, ends the reading: Python then reads the file itself.
+//! Owns which names are finished here: those whose answers are their own sets and nothing else, and, by way of `link`, the plain ones of
+//! those that draw on other names. All others go to Python, which decides what they say. Any doubt, about the file or the zone, ends the
+//! reading: Python then reads the file itself.
 //!
 //! Records are divided up by hash while they are read, so that each part can be sorted within a processor's cache, and let go of.
 #![forbid(unsafe_code)]
@@ -9,14 +10,19 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::content::{own_set, Bulk, Set, BESIDE_DATA};
+use crate::dependents::Dependents;
+use crate::encode::{self, Encoder};
+use crate::link::{parent, Linker, Surroundings, STAR};
 use crate::master::{ReadData, Reader, Record, CNAME, MX, NS, PTR, SOA, SRV};
-use crate::name::Name;
-use crate::nodes::{segment, Nodes};
-use crate::packed::{begin_entry, end_entry, put_plain, u32_at, Answer, Entry};
-use crate::transfer;
+use crate::name::{Name, NameMap, NameSet, Seeded};
+use crate::nodes::{segment, Change, Nodes};
+use crate::packed::{begin_entry, end_entry, mark_hidden, put_plain, u32_at, Entry};
+use crate::transfer::names_after;
 
 const CHUNK: usize = 1 << 20;
 const PARTS: usize = 64;
@@ -26,34 +32,8 @@ const LONGEST_ENTRY: usize = 1 << 24;
 const HEAD: usize = 4 + 8 + 1 + 2 + 4 + 4;
 /// What a set may take in an answer (`zonemodel.rrset.ANSWER_MAX_OCTETS`), and each record of it beside its data.
 const MOST_SET_OCTETS: usize = 65535 - 282;
-const BESIDE_DATA: usize = 12;
 
 const DNAME: u16 = 39;
-/// Types whose data hold names that are compressed in answers, or that lead on to other names.
-const NOT_PLAIN: [u16; 6] = [NS, CNAME, SOA, PTR, MX, DNAME];
-const STAR: &[u8] = b"\x01*";
-
-/// A set that Python is to compile.
-pub struct Set {
-    pub owner: Box<[u8]>,
-    pub rdtype: u16,
-    pub ttl_s: u32,
-    pub rdatas: Vec<Box<[u8]>>,
-}
-
-/// What a zone holds.
-pub struct Bulk {
-    pub apex: Vec<u8>,
-    /// The plain names, finished.
-    pub nodes: Nodes,
-    /// How many answers they have.
-    pub answers: usize,
-    /// The sets of all others.
-    pub sets: Vec<Set>,
-    /// How many names exist directly below each name that has some, and stands not for itself alone.
-    pub children: HashMap<Box<[u8]>, u32>,
-}
-
 /// Reads a file of which every octet is understood; None for any other.
 pub fn read(path: &Path, origin: Option<Vec<u8>>, read_data: &mut ReadData<'_>) -> Option<Bulk> {
     let mut draft = Draft::new();
@@ -86,9 +66,9 @@ pub struct Draft {
     last: Vec<u8>,
     /// At most so many names.
     names: usize,
-    apexes: HashSet<Box<[u8]>>,
-    name_servers: HashSet<Box<[u8]>>,
-    wildcard_parents: HashSet<Box<[u8]>>,
+    apexes: NameSet,
+    name_servers: NameSet,
+    wildcard_parents: NameSet,
     is_odd: bool,
 }
 
@@ -99,9 +79,9 @@ impl Draft {
             name: Name::new(),
             last: Vec::new(),
             names: 0,
-            apexes: HashSet::new(),
-            name_servers: HashSet::new(),
-            wildcard_parents: HashSet::new(),
+            apexes: NameSet::default(),
+            name_servers: NameSet::default(),
+            wildcard_parents: NameSet::default(),
             is_odd: false,
         }
     }
@@ -115,6 +95,7 @@ impl Draft {
                 self.is_odd = true;
                 return;
             };
+            self.is_odd |= self.name.suffix(0) != record.owner; // owners are in lower case
             for skipped in 0..self.name.labels() {
                 if self.name.suffix(skipped).starts_with(STAR) {
                     self.is_odd |= skipped > 0;
@@ -147,53 +128,147 @@ impl Draft {
             return None;
         }
         let segments = Nodes::segments_for(self.names).max(PARTS);
-        let mut ready = vec![Arc::from([].as_slice()); segments];
+        let mut ready = Ready { plain: vec![segment(&[]); segments], kept: vec![segment(&[]); segments] };
         let mut zone = Zone {
             apex: &apex,
             cuts: self.name_servers.iter().filter(|owner| ***owner != *apex).map(|owner| &**owner).collect(),
             wildcard_parents: &self.wildcard_parents,
+            odd_parents: NameSet::default(),
             sets: Vec::new(),
-            children: HashMap::new(),
-            answers: 0,
+            children: NameMap::default(),
+            encoder: Encoder::default(),
         };
-        let mut entries = 0;
+        let (mut plain, mut kept) = (0, 0);
         for (number, part) in self.parts.into_iter().enumerate() {
-            entries += zone.take(&part, number, &mut ready)?;
+            let (more_plain, more_kept) = zone.take(&part, number, &mut ready)?;
+            (plain, kept) = (plain + more_plain, kept + more_kept);
         }
-        let Zone { sets, children, answers, .. } = zone;
-        let mut bulk = Bulk { nodes: Nodes::of_segments(ready, entries), answers, sets, children, apex };
-        bulk.count_empty_names()?;
+        let Zone { sets, children, odd_parents, .. } = zone;
+        let mut bulk = Bulk {
+            nodes: Nodes::of_segments(ready.plain, plain),
+            kept: Nodes::of_segments(ready.kept, kept),
+            dependents: Dependents::new(&apex),
+            sets,
+            children,
+            apex,
+            ..Bulk::default()
+        };
+        let bare = bulk.count_empty_names()?;
+        let hidden = bulk.link(bare, &self.wildcard_parents, &odd_parents)?;
+        bulk.count(hidden);
         Some(bulk)
     }
 }
 
 impl Bulk {
-    /// Counts the names that exist only because something stands below them, each at the name above it.
-    fn count_empty_names(&mut self) -> Option<()> {
-        let owners: HashSet<&[u8]> = self.sets.iter().map(|set| &*set.owner).collect();
+    /// Counts the names that exist only because something stands below them, each at the name above it, and returns them.
+    fn count_empty_names(&mut self) -> Option<Vec<Box<[u8]>>> {
+        let owners: HashSet<&[u8], Seeded> = self.sets.iter().map(|set| &*set.owner).collect();
         let mut name = Name::new();
-        let mut above = Vec::new();
+        let mut bare = Vec::new();
         for each in self.children.keys().filter(|each| ***each != *self.apex) {
             name.read(each)?;
-            if !owners.contains(&**each) && self.nodes.find(&name, 0).is_none() {
-                above.push(Box::from(name.suffix(1)));
+            let has_sets = self.nodes.find(&name, 0).is_some() || self.kept.find(&name, 0).is_some();
+            if !has_sets && !owners.contains(&**each) {
+                bare.push(each.clone());
             }
         }
-        for each in above {
-            *self.children.entry(each).or_default() += 1;
+        for each in &bare {
+            *self.children.entry(parent(each)?.into()).or_default() += 1;
         }
-        Some(())
+        Some(bare)
     }
+
+    /// Finishes the names that draw on others, as far as they are plain, and leaves the rest to Python; returns how many of `bare` are hidden.
+    fn link(&mut self, bare: Vec<Box<[u8]>>, wildcard_parents: &NameSet, odd_parents: &NameSet) -> Option<usize> {
+        let mut others: HashMap<&[u8], Vec<&Set>, Seeded> = HashMap::default();
+        self.sets.iter().for_each(|set| others.entry(&set.owner).or_default().push(set));
+        let (apex, nodes, kept, children) = (&self.apex, &self.nodes, &self.kept, &self.children);
+        let around = Surroundings { apex, nodes, kept, others: &others, children, wildcard_parents, odd_parents };
+        let mut linker = Linker::new(around);
+        let mut dependents = Dependents::new(apex);
+        let mut left = Vec::new();
+        let segments = nodes.segments();
+        let mut bare_in: HashMap<usize, Vec<(u32, Vec<u8>)>> = HashMap::new();
+        let (mut left_bare, mut hidden) = (Vec::new(), 0);
+        let mut name = Name::new();
+        for each in bare {
+            name.read(&each)?;
+            if linker.is_hidden(&each) {
+                hidden += 1;
+                continue;
+            }
+            match linker.bare(&each) {
+                Some(entry) => {
+                    let place = Nodes::segment_of(name.hash(0), segments);
+                    bare_in.entry(place).or_default().push((name.hash(0) as u32, entry));
+                }
+                None => left_bare.push(each),
+            }
+        }
+        let mut finished = Vec::with_capacity(segments);
+        let mut entries = 0;
+        for number in 0..segments {
+            let mut new = bare_in.remove(&number).unwrap_or_default();
+            for (hash, octets) in kept.octets(number) {
+                let entry = Entry::read(octets);
+                if entry.is_hidden() {
+                    continue;
+                }
+                match linker.name(&entry) {
+                    Some(octets) => {
+                        dependents.add(entry.name, &linker.consulted);
+                        new.push((hash, octets));
+                    }
+                    None => left.push(entry.name),
+                }
+            }
+            finished.push(nodes.with(number, &new));
+            entries += new.len();
+        }
+        dependents.sort();
+        let sets = left.iter().filter_map(|name| Some((*name, kept.named(name)?))).flat_map(|(name, entry)| {
+            entry.answers().map(move |(rdtype, _)| own_set(&entry, rdtype)).map(move |(rdtype, ttl_s, rdatas)| Set {
+                owner: name.into(),
+                rdtype,
+                ttl_s,
+                rdatas: rdatas.into_iter().map(Vec::into_boxed_slice).collect(),
+            })
+        });
+        let sets: Vec<Set> = sets.collect();
+        let gone = left.iter().filter_map(|name| Change::removal(name)).collect();
+        let entries = nodes.len() + entries;
+        drop(others);
+        self.nodes = Nodes::of_segments(finished, entries);
+        self.kept.change(gone);
+        self.sets.extend(sets);
+        (self.bare, self.dependents) = (left_bare, dependents);
+        Some(hidden)
+    }
+}
+
+/// The segments of the plain names, and of those whose sets are kept for `link`.
+struct Ready {
+    plain: Vec<Arc<[u8]>>,
+    kept: Vec<Arc<[u8]>>,
+}
+
+/// What becomes of a name.
+enum Place {
+    Plain,
+    Kept { is_hidden: bool },
+    Python,
 }
 
 /// A zone while its names are finished.
 struct Zone<'a> {
     apex: &'a [u8],
-    cuts: HashSet<&'a [u8]>,
-    wildcard_parents: &'a HashSet<Box<[u8]>>,
+    cuts: HashSet<&'a [u8], Seeded>,
+    wildcard_parents: &'a NameSet,
+    odd_parents: NameSet,
     sets: Vec<Set>,
-    children: HashMap<Box<[u8]>, u32>,
-    answers: usize,
+    children: NameMap<u32>,
+    encoder: Encoder,
 }
 
 /// A record as it stands in a part.
@@ -236,8 +311,8 @@ impl<'a> Item<'a> {
 }
 
 impl Zone<'_> {
-    /// Finishes the names of one part and lays out its segments; returns how many are plain.
-    fn take(&mut self, part: &[u8], number: usize, ready: &mut [Arc<[u8]>]) -> Option<usize> {
+    /// Finishes the names of one part and lays out its segments; returns how many are plain, and how many are kept for later.
+    fn take(&mut self, part: &[u8], number: usize, ready: &mut Ready) -> Option<(usize, usize)> {
         let mut items = Vec::new();
         let mut rest = part;
         while !rest.is_empty() {
@@ -245,51 +320,49 @@ impl Zone<'_> {
             items.push(item);
             rest = behind;
         }
-        let segments = ready.len();
+        let segments = ready.plain.len();
         let segment_of = |item: &Item<'_>| Nodes::segment_of(item.hash, segments);
         items.sort_unstable_by(|one, other| {
             let key = |item: &Item<'_>| (segment_of(item), item.hash);
             let by_name = || one.owner.cmp(other.owner).then(one.rdtype.cmp(&other.rdtype));
             key(one).cmp(&key(other)).then_with(|| by_name().then_with(|| one.canonical().cmp(other.canonical())))
         });
-        let mut count = 0;
-        let mut octets = Vec::new();
-        let mut places = Vec::new();
+        let (mut plain, mut kept) = (Entries::default(), Entries::default());
+        let mut counts = (0, 0);
         let mut next = items.as_slice();
         for place in (number..segments).step_by(PARTS) {
-            octets.clear();
-            places.clear();
             while let Some(first) = next.first().filter(|item| segment_of(item) == place) {
                 let size = next.iter().take_while(|item| item.owner == first.owner).count();
                 let (items, behind) = next.split_at(size);
                 next = behind;
-                if let Some(start) = self.name(items, &mut octets)? {
-                    places.push((first.hash as u32, start..octets.len()));
-                }
+                self.name(items, &mut plain, &mut kept)?;
             }
-            let entries: Vec<_> = places.iter().map(|(hash, place)| (*hash, &octets[place.clone()])).collect();
-            count += entries.len();
-            ready[place] = segment(&entries);
+            counts = (counts.0 + plain.places.len(), counts.1 + kept.places.len());
+            plain.lay_out(&mut ready.plain[place]);
+            kept.lay_out(&mut ready.kept[place]);
         }
-        next.is_empty().then_some(count)
+        next.is_empty().then_some(counts)
     }
 
-    /// Finishes one name, whose records are sorted; returns where its entry begins, which only plain names have.
-    fn name(&mut self, items: &[Item<'_>], octets: &mut Vec<u8>) -> Option<Option<usize>> {
+    /// Finishes one name, whose records are sorted, or keeps its sets.
+    fn name(&mut self, items: &[Item<'_>], plain: &mut Entries, kept: &mut Entries) -> Option<()> {
         let owner = items[0].owner;
         self.count(owner)?;
-        let is_plain = owner != self.apex
-            && !owner.starts_with(STAR)
-            && !self.wildcard_parents.contains(owner)
-            && !items.iter().any(|item| NOT_PLAIN.contains(&item.rdtype))
-            && !self.is_hidden(owner);
-        let start = is_plain.then(|| begin_entry(octets, owner));
+        if items.iter().any(|item| item.rdtype == CNAME) && items.iter().any(|item| item.rdtype != CNAME) {
+            return None;
+        }
+        let place = self.place(owner, items);
+        let entries = if matches!(place, Place::Plain) { plain } else { kept };
+        let start = begin_entry(&mut entries.octets, owner);
         for items in items.chunk_by(|one, other| one.rdtype == other.rdtype) {
             let first = items[0];
             if items.iter().any(|item| item.ttl_s != first.ttl_s || item.source != first.source) {
                 return None; // Python says that it takes the lowest, or that a set stands twice
             }
-            if first.source != 0 && items.iter().any(|item| !item.canonical().eq(item.rdata.iter().copied())) {
+            if first.source != 0
+                && items.len() > 1
+                && items.iter().any(|item| !item.canonical().eq(item.rdata.iter().copied()))
+            {
                 return None; // sets are sorted as they are spelled, records as RFC 4034 section 6.2 has them
             }
             let mut items = items.to_vec();
@@ -302,12 +375,19 @@ impl Zone<'_> {
             if first.rdtype == DNAME || (is_single && items.len() > 1) || size > MOST_SET_OCTETS {
                 return None;
             }
-            match start {
-                Some(_) => {
-                    put_plain(octets, first.rdtype, items.len() as u16, &body(&items));
-                    self.answers += 1;
+            let count = items.len() as u16;
+            match place {
+                Place::Plain if names_after(first.rdtype).is_some() => {
+                    let rdatas: Vec<&[u8]> = items.iter().map(|item| item.rdata).collect();
+                    let set = encode::Set { owner, rdtype: first.rdtype, ttl_s: first.ttl_s, rdatas: &rdatas };
+                    self.encoder.begin(owner, true);
+                    self.encoder.add(&set, true);
+                    put_plain(&mut entries.octets, first.rdtype, count, &self.encoder.body);
                 }
-                None => self.sets.push(Set {
+                Place::Plain | Place::Kept { .. } => {
+                    put_plain(&mut entries.octets, first.rdtype, count, &body(&items));
+                }
+                Place::Python => self.sets.push(Set {
                     owner: owner.into(),
                     rdtype: first.rdtype,
                     ttl_s: first.ttl_s,
@@ -315,10 +395,46 @@ impl Zone<'_> {
                 }),
             }
         }
-        if let Some(start) = start {
-            end_entry(octets, start);
+        match place {
+            Place::Python => entries.octets.truncate(start),
+            Place::Plain => entries.end(start, items[0].hash),
+            Place::Kept { is_hidden } => {
+                if is_hidden {
+                    mark_hidden(&mut entries.octets, start);
+                }
+                entries.end(start, items[0].hash);
+            }
         }
-        Some(start)
+        Some(())
+    }
+
+    /// Says what becomes of a name.
+    fn place(&mut self, owner: &[u8], items: &[Item<'_>]) -> Place {
+        let has = |rdtype| items.iter().any(|item| item.rdtype == rdtype);
+        let has_names = items.iter().any(|item| names_after(item.rdtype).is_some());
+        let is_parent = self.wildcard_parents.contains(owner);
+        if owner == self.apex {
+            return Place::Python;
+        }
+        if self.is_hidden(owner) {
+            return Place::Kept { is_hidden: true };
+        }
+        if owner.starts_with(STAR) {
+            if has(NS) || has(CNAME) {
+                self.odd_parents.extend(parent(owner).map(Box::from));
+            }
+            return if has_names { Place::Python } else { Place::Plain };
+        }
+        if has(CNAME) && is_parent {
+            return Place::Python;
+        }
+        // Compressed, a name would take the case of the one that it points to.
+        let is_spelled = has_names && items.iter().any(|item| !item.canonical().eq(item.rdata.iter().copied()));
+        if has(NS) || has(CNAME) || is_parent || is_spelled {
+            Place::Kept { is_hidden: false }
+        } else {
+            Place::Plain
+        }
     }
 
     /// Counts an owner at the name above it, and has all names up to the apex exist; None for a name outside of the zone.
@@ -361,11 +477,28 @@ impl Zone<'_> {
     }
 }
 
-/// The name above, None above the root.
-fn parent(name: &[u8]) -> Option<&[u8]> {
-    match usize::from(*name.first()?) {
-        0 => None,
-        length => name.get(length + 1..),
+/// The entries of one segment in the making.
+#[derive(Default)]
+struct Entries {
+    octets: Vec<u8>,
+    places: Vec<(u32, Range<usize>)>,
+}
+
+impl Entries {
+    fn end(&mut self, start: usize, hash: u64) {
+        end_entry(&mut self.octets, start);
+        self.places.push((hash as u32, start..self.octets.len()));
+    }
+
+    /// Makes a segment of them, and is empty again.
+    fn lay_out(&mut self, ready: &mut Arc<[u8]>) {
+        if !self.places.is_empty() {
+            let entries: Vec<_> =
+                self.places.iter().map(|(hash, place)| (*hash, &self.octets[place.clone()])).collect();
+            *ready = segment(&entries);
+        }
+        self.octets.clear();
+        self.places.clear();
     }
 }
 
@@ -381,40 +514,4 @@ fn body(items: &[Item<'_>]) -> Vec<u8> {
         octets.extend_from_slice(item.rdata);
     }
     octets
-}
-
-impl Bulk {
-    /// Gives the records of the plain names of one segment, and returns the next segment, if there is one.
-    pub fn for_each_record(&self, segment: usize, sink: &mut dyn FnMut(&transfer::Record<'_>)) -> Option<usize> {
-        for entry in self.nodes.segment(segment)? {
-            for (rdtype, answer) in entry.answers() {
-                for_each_rdata(answer.body, |ttl_s, rdata| {
-                    sink(&transfer::Record { owner: entry.name, rdtype, ttl_s, rdata });
-                });
-            }
-        }
-        Some(segment + 1)
-    }
-}
-
-/// Reads the TTL and data of the records in the body of a plain answer.
-fn for_each_rdata<'a>(mut body: &'a [u8], mut sink: impl FnMut(u32, &'a [u8])) {
-    while let Some((head, behind)) = body.split_first_chunk::<BESIDE_DATA>() {
-        let (rdata, behind) = behind.split_at(usize::from(u16::from_be_bytes([head[10], head[11]])));
-        sink(u32::from_be_bytes([head[6], head[7], head[8], head[9]]), rdata);
-        body = behind;
-    }
-}
-
-/// Reads the sets of a plain name back from its answers: type, TTL and data.
-pub fn sets_of(entry: &Entry<'_>) -> Vec<(u16, u32, Vec<Vec<u8>>)> {
-    let set = |(rdtype, answer): (u16, Answer<'_>)| {
-        let (mut set_ttl_s, mut rdatas) = (0, Vec::new());
-        for_each_rdata(answer.body, |ttl_s, rdata| {
-            set_ttl_s = ttl_s;
-            rdatas.push(rdata.to_vec());
-        });
-        (rdtype, set_ttl_s, rdatas)
-    };
-    entry.answers().into_iter().map(set).collect()
 }

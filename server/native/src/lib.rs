@@ -4,9 +4,13 @@
 
 mod batch;
 mod bulk;
+mod content;
 mod cookie;
+mod dependents;
+mod encode;
 mod limiter;
 mod line;
+mod link;
 mod load;
 mod map;
 mod master;

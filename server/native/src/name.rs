@@ -3,6 +3,7 @@
 //! Owns what a plain name is and how names are hashed. Never looks at what a name means.
 #![forbid(unsafe_code)]
 
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
@@ -85,6 +86,47 @@ impl Name {
             done += size;
         }
         hash
+    }
+}
+
+/// Makes hashers for maps by name, as hard to foresee as the hashes above.
+#[derive(Clone, Copy, Default)]
+pub struct Seeded;
+
+impl BuildHasher for Seeded {
+    type Hasher = Folding;
+
+    fn build_hasher(&self) -> Folding {
+        Folding(seed())
+    }
+}
+
+/// Maps and sets by name.
+pub type NameMap<Value> = HashMap<Box<[u8]>, Value, Seeded>;
+pub type NameSet = HashSet<Box<[u8]>, Seeded>;
+
+pub struct Folding(u64);
+
+impl Hasher for Folding {
+    fn write(&mut self, octets: &[u8]) {
+        for chunk in octets.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        let product = u128::from(self.0 ^ word) * u128::from(SPREAD);
+        self.0 = (product as u64) ^ ((product >> 64) as u64) ^ SPREAD.rotate_left(8);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

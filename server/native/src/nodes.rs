@@ -30,6 +30,15 @@ pub struct Change {
     pub entry: Option<Vec<u8>>,
 }
 
+impl Change {
+    /// Takes out the entry of a name in wire form.
+    pub fn removal(octets: &[u8]) -> Option<Self> {
+        let mut name = Name::new();
+        name.read(octets)?;
+        Some(Change { hash: name.hash(0), name: octets.into(), entry: None })
+    }
+}
+
 impl Nodes {
     /// How many segments there are for so many entries.
     pub fn segments_for(entries: usize) -> usize {
@@ -107,10 +116,30 @@ impl Nodes {
         }
     }
 
+    /// How many segments there are.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
     /// The entries of one segment.
     pub fn segment(&self, number: usize) -> Option<impl Iterator<Item = Entry<'_>>> {
         let segment = self.segments.get(number)?;
         Some(entries(segment).into_iter().map(|(_, octets)| Entry::read(octets)))
+    }
+
+    /// The entries of one segment as they stand there, each with the lower half of its hash.
+    pub fn octets(&self, number: usize) -> Vec<(u32, &[u8])> {
+        entries(&self.segments[number])
+    }
+
+    /// A segment with further entries, whose names are new to it, each with the lower half of its hash.
+    pub fn with(&self, number: usize, new: &[(u32, Vec<u8>)]) -> Arc<[u8]> {
+        if new.is_empty() {
+            return Arc::clone(&self.segments[number]);
+        }
+        let mut all = entries(&self.segments[number]);
+        all.extend(new.iter().map(|(hash, entry)| (*hash, entry.as_slice())));
+        segment(&all)
     }
 
     /// Goes over to more segments.

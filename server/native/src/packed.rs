@@ -2,13 +2,13 @@
 //!
 //! Owns how they are written and read. What they say has been decided before.
 //!
-//! An entry is its length (4 octets), the length of its name (1), whether it has a node of its own (1), the name; then, for a node of its
-//! own, what is said to other types, what covers the names below, and the wildcard that does; then the answers by type. An answer is a
+//! An entry is its length (4 octets), the length of its name (1), its marks (1), the name; then, for a node of its own,
+//! what is said to other types, what covers the names below, and the wildcard that does; then the answers by type. An answer is a
 //! type (2), a form (1), the length of what follows (3), and that. Numbers are little-endian.
 #![forbid(unsafe_code)]
 
-const AUTHORITATIVE: u16 = 0x0400;
-const NXDOMAIN: u16 = 3;
+pub const AUTHORITATIVE: u16 = 0x0400;
+pub const NXDOMAIN: u16 = 3;
 const ENTRY_HEAD: usize = 6;
 const ANSWER_HEAD: usize = 6;
 const FULL_HEAD: usize = 13;
@@ -23,6 +23,13 @@ const NO_NAME: u8 = 2;
 const COMPUTED: u8 = 3;
 /// Everything stated.
 const FULL: u8 = 4;
+/// As what covers the names below: the same referral.
+const AS_BELOW: u8 = 5;
+
+/// Marks of an entry: it has a node of its own; its name's sets are kept apart from its answers; a zone cut hides it.
+const OWN_NODE: u8 = 1;
+const APART: u8 = 2;
+const HIDDEN: u8 = 4;
 
 /// A shorter form of an answer: its first `size` octets.
 #[derive(Clone, Copy)]
@@ -78,7 +85,7 @@ impl<'a> Answer<'a> {
             },
             NO_DATA => no_data,
             NO_NAME => Answer { flags: AUTHORITATIVE | NXDOMAIN, ..no_data },
-            COMPUTED => Answer { computed: true, ..Answer::default() },
+            COMPUTED | AS_BELOW => Answer { computed: true, ..Answer::default() },
             _ => {
                 let (head, rest) = content.split_at(FULL_HEAD);
                 let (trims, rest) = rest.split_at(usize::from(u16_at(head, 9)) * TRIM);
@@ -128,7 +135,7 @@ pub struct Cover<'a> {
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     pub name: &'a [u8],
-    has_node: bool,
+    marks: u8,
     content: &'a [u8],
 }
 
@@ -137,13 +144,32 @@ impl<'a> Entry<'a> {
     pub fn read(octets: &'a [u8]) -> Self {
         let content = &octets[ENTRY_HEAD..u32_at(octets, 0) as usize];
         let (name, content) = content.split_at(usize::from(octets[4]));
-        Entry { name, has_node: octets[5] != 0, content }
+        Entry { name, marks: octets[5], content }
+    }
+
+    /// Whether its answers are not, or not only, the sets of its name.
+    pub fn is_apart(&self) -> bool {
+        self.marks & APART != 0
+    }
+
+    /// Whether a zone cut hides it.
+    pub fn is_hidden(&self) -> bool {
+        self.marks & HIDDEN != 0
+    }
+
+    /// Whether it says to other types what it says to names below.
+    pub fn says_as_below(&self) -> bool {
+        self.has_node() && self.content[2] == AS_BELOW
+    }
+
+    fn has_node(&self) -> bool {
+        self.marks & OWN_NODE != 0
     }
 
     /// The answer to a type, if the name has one.
     pub fn answer(&self, qtype: u16) -> Option<Answer<'a>> {
         let mut rest = self.content;
-        if self.has_node {
+        if self.has_node() {
             rest = self.node().2;
         }
         while !rest.is_empty() {
@@ -157,20 +183,20 @@ impl<'a> Entry<'a> {
     }
 
     /// All answers, with their types.
-    pub fn answers(&self) -> Vec<(u16, Answer<'a>)> {
-        let mut rest = if self.has_node { self.node().2 } else { self.content };
-        let mut found = Vec::new();
-        while !rest.is_empty() {
-            let (qtype, answer, behind) = Answer::read(rest);
-            found.push((qtype, answer));
-            rest = behind;
-        }
-        found
+    pub fn answers(&self) -> impl Iterator<Item = (u16, Answer<'a>)> {
+        let mut rest = if self.has_node() { self.node().2 } else { self.content };
+        std::iter::from_fn(move || {
+            (!rest.is_empty()).then(|| {
+                let (qtype, answer, behind) = Answer::read(rest);
+                rest = behind;
+                (qtype, answer)
+            })
+        })
     }
 
     /// What is said to types that the name lacks.
     pub fn other(&self) -> Answer<'a> {
-        if self.has_node {
+        if self.has_node() {
             self.node().0
         } else {
             Answer::of(NO_DATA, &[])
@@ -179,7 +205,7 @@ impl<'a> Entry<'a> {
 
     /// What covers missing names below.
     pub fn below(&self) -> Cover<'a> {
-        if self.has_node {
+        if self.has_node() {
             self.node().1
         } else {
             Cover { source: &[], hash: 0, other: Answer::of(NO_NAME, &[]) }
@@ -189,6 +215,7 @@ impl<'a> Entry<'a> {
     fn node(&self) -> (Answer<'a>, Cover<'a>, &'a [u8]) {
         let (_, other, rest) = Answer::read(self.content);
         let (_, below, rest) = Answer::read(rest);
+        let other = if self.content[2] == AS_BELOW { below } else { other };
         let hash = u64::from_le_bytes(rest[..8].try_into().expect("eight octets"));
         let (source, rest) = rest[9..].split_at(usize::from(rest[8]));
         (other, Cover { source, hash, other: below }, rest)
@@ -214,7 +241,7 @@ pub fn put_node(octets: &mut Vec<u8>, start: usize, other: &Stored, below: &Stor
     if other.0[2] == NO_DATA && below.0[2] == NO_NAME && source.is_empty() {
         return;
     }
-    octets[start + 5] = 1;
+    octets[start + 5] |= OWN_NODE;
     octets.extend_from_slice(other.octets());
     octets.extend_from_slice(below.octets());
     octets.extend_from_slice(&hash.to_le_bytes());
@@ -227,6 +254,21 @@ pub fn put_plain(octets: &mut Vec<u8>, qtype: u16, count: u16, body: &[u8]) {
     put_head(octets, qtype, PLAIN, 2 + body.len());
     octets.extend_from_slice(&count.to_le_bytes());
     octets.extend_from_slice(body);
+}
+
+/// Marks an entry whose name's sets are kept apart from its answers.
+pub fn mark_apart(octets: &mut [u8], start: usize) {
+    octets[start + 5] |= APART;
+}
+
+/// Marks an entry that a zone cut hides.
+pub fn mark_hidden(octets: &mut [u8], start: usize) {
+    octets[start + 5] |= HIDDEN;
+}
+
+/// Writes what is said to other types as what covers the names below.
+pub fn put_as_below(octets: &mut Vec<u8>) {
+    put_head(octets, 0, AS_BELOW, 0);
 }
 
 pub fn put_computed(octets: &mut Vec<u8>, qtype: u16) {

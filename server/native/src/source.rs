@@ -9,20 +9,24 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::load::hash_of;
+use crate::content::{self, Kind};
 use crate::master::Record;
+use crate::packed::Answer;
 use crate::shared::held;
 use crate::{bulk, line};
 
-/// The content of a zone that was read from its master file: plain names, whose answers are finished, and the sets of all others.
+/// The content of a zone that was read or gathered natively: names whose answers are finished, and the sets of all others.
 #[pyclass(frozen)]
-pub struct Bulk(pub bulk::Bulk);
+pub struct Bulk(pub content::Bulk);
 
 /// The sets of a name: type, TTL and data.
 type Sets<'py> = Vec<(u16, u32, Bound<'py, PyTuple>)>;
 
 /// One set: owner, type, TTL and data.
 type SetOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyTuple>);
+
+/// An answer: flags, counts, whether the SOA record follows, body, where its offsets move, and shorter forms.
+type AnswerOf<'py> = (u16, [u16; 3], bool, Bound<'py, PyBytes>, Vec<usize>, Vec<(usize, [u16; 3])>);
 
 #[pymethods]
 impl Bulk {
@@ -45,53 +49,103 @@ impl Bulk {
         PyBytes::new(py, &self.0.apex)
     }
 
-    /// The number of plain names.
-    fn __len__(&self) -> usize {
-        self.0.nodes.len()
-    }
-
-    /// The number of their answers.
+    /// The numbers of names that are finished, of their answers, of names with sets, of names that exist, and of those that hide others.
     #[getter]
-    fn answers(&self) -> usize {
-        self.0.answers
+    fn sizes(&self) -> (usize, usize, usize, usize, usize) {
+        let bulk = &self.0;
+        (bulk.nodes.len(), bulk.answers, bulk.owners, bulk.names, bulk.barriers)
     }
 
-    /// Says whether a name is a plain one.
+    /// Says whether a name is finished.
     fn has(&self, name: &[u8]) -> bool {
-        hash_of(name).is_ok_and(|hash| self.0.nodes.get(hash, name).is_some())
+        self.0.nodes.named(name).is_some()
     }
 
-    /// Returns the sets of a plain name: type, TTL and data; None for any other name.
+    /// Says whether a name hides what lies below it.
+    fn is_barrier(&self, name: &[u8]) -> bool {
+        self.0.is_barrier(name)
+    }
+
+    /// Returns how many names exist directly below a name, None for one that does not exist.
+    fn children(&self, name: &[u8]) -> Option<u32> {
+        self.0.children_of(name)
+    }
+
+    /// Returns the sets of a name: type, TTL and data; None for a name that has none here.
     fn sets<'py>(&self, py: Python<'py>, name: &[u8]) -> PyResult<Option<Sets<'py>>> {
-        let Ok(hash) = hash_of(name) else { return Ok(None) };
-        let Some(entry) = self.0.nodes.get(hash, name) else { return Ok(None) };
-        let sets = bulk::sets_of(&entry).into_iter();
-        sets.map(|(rdtype, ttl_s, rdatas)| {
+        let Some(sets) = self.0.sets_of(name) else { return Ok(None) };
+        let set = |(rdtype, ttl_s, rdatas): (u16, u32, Vec<Vec<u8>>)| {
             Ok((rdtype, ttl_s, PyTuple::new(py, rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?))
-        })
-        .collect::<PyResult<_>>()
-        .map(Some)
+        };
+        sets.into_iter().map(set).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Returns the plain names of one segment, None past the last one.
-    fn names<'py>(&self, py: Python<'py>, segment: usize) -> Option<Vec<Bound<'py, PyBytes>>> {
-        let entries = self.0.nodes.segment(segment)?;
-        Some(entries.map(|entry| PyBytes::new(py, entry.name)).collect())
+    /// Returns the types that a finished name has answers for.
+    fn types(&self, name: &[u8]) -> Vec<u16> {
+        self.0.nodes.named(name).map_or_else(Vec::new, |entry| entry.answers().map(|(rdtype, _)| rdtype).collect())
     }
 
-    /// Returns the sets of all names that are not plain.
+    /// Returns the answer of a finished name to a type that it has one for.
+    fn answer<'py>(&self, py: Python<'py>, name: &[u8], rdtype: u16) -> Option<AnswerOf<'py>> {
+        Some(parts(py, &self.0.nodes.named(name)?.answer(rdtype)?))
+    }
+
+    /// Returns what a finished name says to other types, what covers the names below, and the wildcard that does.
+    fn node<'py>(&self, py: Python<'py>, name: &[u8]) -> Option<(AnswerOf<'py>, AnswerOf<'py>, Bound<'py, PyBytes>)> {
+        let entry = self.0.nodes.named(name)?;
+        let below = entry.below();
+        let mut other = parts(py, &entry.other());
+        if entry.says_as_below() {
+            let body = moved(&below.other, entry.name.len());
+            (other.3, other.4) = (PyBytes::new(py, &body), Vec::new());
+        }
+        Some((other, parts(py, &below.other), PyBytes::new(py, below.source)))
+    }
+
+    /// Returns some of the names that are finished (0), that have sets (1), that exist (2), or that hide others (3); None past the last.
+    fn names<'py>(&self, py: Python<'py>, kind: u8, number: usize) -> Option<Vec<Bound<'py, PyBytes>>> {
+        let kind = match kind {
+            0 => Kind::Finished,
+            1 => Kind::Owners,
+            2 => Kind::Existing,
+            _ => Kind::Barriers,
+        };
+        Some(self.0.listed(kind, number)?.into_iter().map(|name| PyBytes::new(py, name)).collect())
+    }
+
+    /// Returns the sets of all names that Python is to compile.
     fn others<'py>(&self, py: Python<'py>) -> PyResult<Vec<SetOf<'py>>> {
-        let set = |set: &bulk::Set| {
+        let set = |set: &content::Set| {
             let rdatas = PyTuple::new(py, set.rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?;
             Ok((PyBytes::new(py, &set.owner), set.rdtype, set.ttl_s, rdatas))
         };
         self.0.sets.iter().map(set).collect()
     }
 
-    /// Returns how many names exist directly below each name that has some.
-    fn children<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
-        self.0.children.iter().map(|(name, count)| (PyBytes::new(py, name), *count)).collect()
+    /// Returns the names without sets that Python is to compile.
+    fn bare<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.0.bare.iter().map(|name| PyBytes::new(py, name)).collect()
     }
+
+    /// Returns the finished names whose answers hang on a name itself, or, unless `exactly`, on any name below it, too.
+    fn dependents<'py>(&self, py: Python<'py>, name: &[u8], exactly: bool) -> Vec<Bound<'py, PyBytes>> {
+        self.0.dependents.on(name, exactly).into_iter().map(|owner| PyBytes::new(py, owner)).collect()
+    }
+}
+
+fn parts<'py>(py: Python<'py>, answer: &Answer<'_>) -> AnswerOf<'py> {
+    let trims = answer.trims().map(|trim| (trim.size, trim.counts)).collect();
+    (answer.flags, answer.counts, answer.soa, PyBytes::new(py, answer.body), answer.moving().collect(), trims)
+}
+
+/// The body as it is for a question name of so many octets.
+fn moved(answer: &Answer<'_>, length: usize) -> Vec<u8> {
+    let mut body = answer.body.to_vec();
+    for place in answer.moving() {
+        let moved = u16::from_be_bytes([body[place], body[place + 1]]).wrapping_add(length as u16);
+        body[place..place + 2].copy_from_slice(&moved.to_be_bytes());
+    }
+    body
 }
 
 /// A zone of a snapshot while its sets come in.

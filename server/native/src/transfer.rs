@@ -252,8 +252,8 @@ mod tests {
         let message = packer.take().remove(0);
         assert_eq!(message[..12], [0, 1, 0x84, 0, 0, 1, 0, 2, 0, 0, 0, 0]);
         let first = b"\x01b\xc0\x0e\0\x05\0\x01\0\0\0\x01\0\x04\x01B\xc0\x0e";
-        assert_eq!(message[23..41], first[..]);
-        assert_eq!(message[41..], b"\xc0\x17\0\x0f\0\x01\0\0\0\x01\0\x04\0\x0a\xc0\x25"[..]);
+        assert_eq!(message[24..42], first[..]);
+        assert_eq!(message[42..], b"\xc0\x18\0\x0f\0\x01\0\0\0\x01\0\x04\0\x0a\xc0\x26"[..]);
     }
 
     #[test]

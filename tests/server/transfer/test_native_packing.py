@@ -33,7 +33,7 @@ QUESTION = APEX + b"\0\xfc\0\x01"
 OPT = b"\0\0\x29\x04\xd0\0\0\0\0\0\0"
 NATIVE = NativePacking()
 
-labels = st.sampled_from([b"a", b"A", b"b", b"mail", b"MAIL", b"x" * 63])
+labels = st.sampled_from([b"a", b"A", b"b", b"mail", b"MAIL", b"x" * 62])
 names = st.lists(labels, max_size=4).map(lambda found: WireName(b"".join(bytes([len(x)]) + x for x in found) + b"\0"))
 record_lists = st.lists(
     st.one_of(

@@ -1,0 +1,334 @@
+//! The names of a zone whose answers draw on other names: zone cuts on glue, aliases on what they lead to, wildcards' parents on them.
+//!
+//! Owns the plain ones of these. What they say is what `server/zone/lookup.py` says, and tests hold both to the same answers; a name about
+//! which there is any doubt (an alias of an alias of a wildcard, glue that a wildcard covers) is left to Python.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+
+use crate::content::{for_each_rdata, own_set, OwnSets, Set};
+use crate::encode::{self, Encoder};
+use crate::master::{CNAME, NS};
+use crate::name::{Name, NameMap, NameSet, Seeded};
+use crate::nodes::Nodes;
+use crate::packed::{
+    begin_entry, end_entry, mark_apart, put_answer, put_as_below, put_node, Entry, Parts, Stored, Trim, AUTHORITATIVE,
+    NXDOMAIN,
+};
+
+const A: u16 = 1;
+const AAAA: u16 = 28;
+const DS: u16 = 43;
+/// The type of answers that stand for no type.
+const NO_TYPE: u16 = 0;
+/// A longer chain of aliases is Python's.
+const MOST_ALIASES: usize = 16;
+/// Referrals up to here are the same for the cut and for names below it: all pointers reach.
+const SURELY_IN_REACH: usize = 8 * 1024;
+pub const STAR: &[u8] = b"\x01*";
+
+/// What is known of a zone when all its records have been read, and the plain names finished.
+pub struct Surroundings<'a> {
+    pub apex: &'a [u8],
+    /// The names that are finished: their answers are their own sets.
+    pub nodes: &'a Nodes,
+    /// The sets of those that are finished here, and of those that zone cuts hide.
+    pub kept: &'a Nodes,
+    /// What is left to Python, by owner.
+    pub others: &'a HashMap<&'a [u8], Vec<&'a Set>, Seeded>,
+    pub children: &'a NameMap<u32>,
+    pub wildcard_parents: &'a NameSet,
+    /// Those whose wildcard is an alias or a zone cut.
+    pub odd_parents: &'a NameSet,
+}
+
+/// An address set: owner, type, TTL and data.
+type Addresses<'a> = Vec<(&'a [u8], u16, u32, Vec<&'a [u8]>)>;
+
+/// How a chain of aliases ends.
+enum End {
+    Outside,
+    Missing,
+    Empty,
+    Sets(OwnSets),
+}
+
+/// Finishes names, one after the other.
+pub struct Linker<'a> {
+    zone: Surroundings<'a>,
+    encoder: Encoder,
+    trims: Vec<Trim>,
+    /// What the answers of the name at hand hang on: the names of the zone, in lower case.
+    pub consulted: Vec<Vec<u8>>,
+}
+
+impl<'a> Linker<'a> {
+    pub fn new(zone: Surroundings<'a>) -> Self {
+        Linker { zone, encoder: Encoder::default(), trims: Vec::new(), consulted: Vec::new() }
+    }
+
+    /// Finishes a name by the entry that keeps its sets; returns None when Python has to.
+    pub fn name(&mut self, kept: &Entry<'_>) -> Option<Vec<u8>> {
+        self.consulted.clear();
+        let mut octets = Vec::new();
+        let start = begin_entry(&mut octets, kept.name);
+        if kept.answer(NS).is_some() {
+            self.cut(kept, &mut octets, start)?;
+        } else if kept.answer(CNAME).is_some() {
+            self.alias(kept, &mut octets, start)?;
+        } else {
+            self.put_cover(kept.name, &mut octets, start)?;
+            for (rdtype, ttl_s, rdatas) in kept.answers().map(|(rdtype, _)| own_set(kept, rdtype)) {
+                self.encoder.begin(kept.name, true);
+                let count = self.add(kept.name, true, rdtype, ttl_s, &rdatas);
+                self.put(&mut octets, rdtype, AUTHORITATIVE, [count, 0, 0], false);
+            }
+        }
+        mark_apart(&mut octets, start);
+        end_entry(&mut octets, start);
+        Some(octets)
+    }
+
+    /// Finishes a name that exists for those below it alone.
+    pub fn bare(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let mut octets = Vec::new();
+        let start = begin_entry(&mut octets, name);
+        self.put_cover(name, &mut octets, start)?;
+        mark_apart(&mut octets, start);
+        end_entry(&mut octets, start);
+        Some(octets)
+    }
+
+    /// Writes what covers missing names below, where a wildcard does (RFC 4592).
+    fn put_cover(&self, name: &[u8], octets: &mut Vec<u8>, start: usize) -> Option<()> {
+        if !self.zone.wildcard_parents.contains(name) {
+            return Some(());
+        }
+        if self.zone.odd_parents.contains(name) {
+            return None;
+        }
+        let mut read = Name::new();
+        let source = [STAR, name].concat();
+        read.read(&source)?;
+        let no_data = Stored::new(|octets| put_denial(octets, NO_TYPE));
+        put_node(octets, start, &no_data, &no_data, &source, read.hash(0));
+        Some(())
+    }
+
+    /// Finishes a referral (RFC 1034 section 4.3.2 step 3b), with glue inside of the child first; DS is ours to answer.
+    fn cut(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
+        let owner = kept.name;
+        let (_, ttl_s, servers) = own_set(kept, NS);
+        let (mut glue, mut extra) = (Vec::new(), Vec::new());
+        for target in servers.iter().map(|name| name.to_ascii_lowercase()) {
+            if is_within(&target, self.zone.apex) {
+                let found = if is_within(&target, owner) { &mut glue } else { &mut extra };
+                found.extend(self.addresses(&target)?.into_iter().map(|(_, rdtype, ttl_s, rdatas)| {
+                    let rdatas: Vec<Vec<u8>> = rdatas.iter().map(|rdata| rdata.to_vec()).collect();
+                    (target.clone(), rdtype, ttl_s, rdatas)
+                }));
+                self.consulted.push(target);
+            }
+        }
+        let referral = |linker: &mut Self, exact: bool| {
+            linker.encoder.begin(owner, exact);
+            linker.trims.clear();
+            let authorities = linker.add(owner, exact, NS, ttl_s, &servers);
+            let mut additionals = 0;
+            for (target, rdtype, ttl_s, rdatas) in &glue {
+                additionals += linker.add(target, exact && target == owner, *rdtype, *ttl_s, rdatas);
+            }
+            for (target, rdtype, ttl_s, rdatas) in &extra {
+                linker.trims.push(Trim { size: linker.encoder.body.len(), counts: [0, authorities, additionals] });
+                additionals += linker.add(target, false, *rdtype, *ttl_s, rdatas);
+            }
+            linker.trims.reverse();
+            Stored::new(|octets| {
+                put_answer(
+                    octets,
+                    NO_TYPE,
+                    &linker.encoder.parts(0, [0, authorities, additionals], false, &linker.trims),
+                );
+            })
+        };
+        let below = referral(self, false);
+        let other =
+            if self.encoder.body.len() <= SURELY_IN_REACH { Stored::new(put_as_below) } else { referral(self, true) };
+        put_node(octets, start, &other, &below, &[], 0);
+        if kept.answer(DS).is_none() {
+            put_denial(octets, DS);
+            return Some(());
+        }
+        let (_, ttl_s, rdatas) = own_set(kept, DS);
+        self.encoder.begin(owner, true);
+        let count = self.add(owner, true, DS, ttl_s, &rdatas);
+        self.put(octets, DS, AUTHORITATIVE, [count, 0, 0], false);
+        Some(())
+    }
+
+    /// Follows an alias as far as the zone goes and finishes its answers, for each type that the end of the chain holds.
+    fn alias(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
+        let owner = kept.name;
+        let (mut chain, mut end) = (vec![(owner.to_vec(), own_set(kept, CNAME))], End::Outside);
+        loop {
+            let target = chain.last()?.1 .2.first()?.to_ascii_lowercase();
+            if !is_within(&target, self.zone.apex) {
+                break;
+            }
+            if chain.len() == MOST_ALIASES || chain.iter().any(|(name, _)| *name == target) {
+                return None;
+            }
+            self.consulted.push(target.clone());
+            match self.end_at(&target)? {
+                End::Sets(mut sets) if sets[0].0 == CNAME => chain.push((target, sets.swap_remove(0))),
+                found => {
+                    end = found;
+                    break;
+                }
+            }
+        }
+        let last = self.consulted.last().cloned().unwrap_or_default();
+        self.encoder.begin(owner, true);
+        let mut aliases = 0;
+        for (name, (_, ttl_s, rdatas)) in &chain {
+            aliases += self.add(name, name == owner, CNAME, *ttl_s, rdatas);
+        }
+        let (flags, denies) = match end {
+            End::Outside => (AUTHORITATIVE, false),
+            End::Missing => (AUTHORITATIVE | NXDOMAIN, true),
+            End::Empty | End::Sets(_) => (AUTHORITATIVE, true),
+        };
+        let counts = [aliases, u16::from(denies), 0];
+        let other = Stored::new(|octets| put_answer(octets, NO_TYPE, &self.encoder.parts(flags, counts, denies, &[])));
+        let no_name = Stored::new(|octets| put_no_name(octets, NO_TYPE));
+        put_node(octets, start, &other, &no_name, &[], 0);
+        self.encoder.begin(owner, true);
+        let (_, ttl_s, rdatas) = &chain[0].1;
+        let count = self.add(owner, true, CNAME, *ttl_s, rdatas);
+        self.put(octets, CNAME, AUTHORITATIVE, [count, 0, 0], false);
+        let End::Sets(sets) = end else { return Some(()) };
+        for (rdtype, ttl_s, rdatas) in &sets {
+            self.encoder.begin(owner, true);
+            let mut count = 0;
+            for (name, (_, ttl_s, rdatas)) in &chain {
+                count += self.add(name, name == owner, CNAME, *ttl_s, rdatas);
+            }
+            count += self.add(&last, false, *rdtype, *ttl_s, rdatas);
+            self.put(octets, *rdtype, AUTHORITATIVE, [count, 0, 0], false);
+        }
+        Some(())
+    }
+
+    /// What an alias finds at a name of the zone; None where Python has to see.
+    fn end_at(&self, name: &[u8]) -> Option<End> {
+        if self.zone.others.contains_key(name) || self.is_hidden(name) {
+            return None;
+        }
+        if let Some(entry) = self.zone.kept.named(name).or_else(|| self.zone.nodes.named(name)) {
+            let sets: OwnSets = entry.answers().map(|(rdtype, _)| own_set(&entry, rdtype)).collect();
+            return (entry.answer(NS).is_none()).then_some(End::Sets(sets));
+        }
+        if self.zone.children.contains_key(name) {
+            return Some(End::Empty);
+        }
+        (!self.zone.wildcard_parents.contains(self.encloser(name)?)).then_some(End::Missing)
+    }
+
+    /// The address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
+    fn addresses<'b>(&'b self, name: &'b [u8]) -> Option<Addresses<'b>> {
+        let zone = &self.zone;
+        let mut found = Vec::new();
+        if let Some(sets) = zone.others.get(name) {
+            for rdtype in [A, AAAA] {
+                let sets = sets.iter().filter(|set| set.rdtype == rdtype);
+                found
+                    .extend(sets.map(|set| (name, rdtype, set.ttl_s, set.rdatas.iter().map(|each| &**each).collect())));
+            }
+            return Some(found);
+        }
+        let Some(entry) = zone.kept.named(name).or_else(|| zone.nodes.named(name)) else {
+            let is_covered = !zone.children.contains_key(name) && zone.wildcard_parents.contains(self.encloser(name)?);
+            return (!is_covered).then_some(found);
+        };
+        for rdtype in [A, AAAA] {
+            if let Some(answer) = entry.answer(rdtype) {
+                let (mut set_ttl_s, mut rdatas) = (0, Vec::new());
+                for_each_rdata(answer.body, |ttl_s, rdata| {
+                    set_ttl_s = ttl_s;
+                    rdatas.push(rdata);
+                });
+                found.push((name, rdtype, set_ttl_s, rdatas));
+            }
+        }
+        Some(found)
+    }
+
+    /// The longest existing name above one of the zone.
+    fn encloser<'b>(&self, name: &'b [u8]) -> Option<&'b [u8]> {
+        let zone = &self.zone;
+        let mut above = parent(name)?;
+        loop {
+            let exists = above == zone.apex || zone.children.contains_key(above) || zone.others.contains_key(above);
+            if exists || zone.kept.named(above).is_some() || zone.nodes.named(above).is_some() {
+                return Some(above);
+            }
+            above = parent(above)?;
+        }
+    }
+
+    /// Whether a zone cut stands above a name.
+    pub fn is_hidden(&self, name: &[u8]) -> bool {
+        let is_cut = |above: &[u8]| {
+            let sets = self.zone.others.get(above);
+            self.zone.kept.named(above).is_some_and(|entry| entry.answer(NS).is_some())
+                || sets.is_some_and(|sets| sets.iter().any(|set| set.rdtype == NS))
+        };
+        let mut above = parent(name);
+        while let Some(name) = above.filter(|name| *name != self.zone.apex) {
+            if is_cut(name) {
+                return true;
+            }
+            above = parent(name);
+        }
+        false
+    }
+
+    fn add(&mut self, owner: &[u8], is_asked: bool, rdtype: u16, ttl_s: u32, rdatas: &[Vec<u8>]) -> u16 {
+        let rdatas: Vec<&[u8]> = rdatas.iter().map(Vec::as_slice).collect();
+        self.encoder.add(&encode::Set { owner, rdtype, ttl_s, rdatas: &rdatas }, is_asked)
+    }
+
+    fn put(&self, octets: &mut Vec<u8>, rdtype: u16, flags: u16, counts: [u16; 3], soa: bool) {
+        put_answer(octets, rdtype, &self.encoder.parts(flags, counts, soa, &[]));
+    }
+}
+
+fn put_denial(octets: &mut Vec<u8>, rdtype: u16) {
+    let parts = Parts { flags: AUTHORITATIVE, counts: [0, 1, 0], soa: true, body: &[], moving: &[], trims: &[] };
+    put_answer(octets, rdtype, &parts);
+}
+
+fn put_no_name(octets: &mut Vec<u8>, rdtype: u16) {
+    let flags = AUTHORITATIVE | NXDOMAIN;
+    put_answer(octets, rdtype, &Parts { flags, counts: [0, 1, 0], soa: true, body: &[], moving: &[], trims: &[] });
+}
+
+/// The name above, None above the root.
+pub fn parent(name: &[u8]) -> Option<&[u8]> {
+    match usize::from(*name.first()?) {
+        0 => None,
+        length => name.get(length + 1..),
+    }
+}
+
+/// Whether a name is another one or lies below it.
+fn is_within(name: &[u8], other: &[u8]) -> bool {
+    let mut name = Some(name);
+    while let Some(found) = name.filter(|name| name.len() >= other.len()) {
+        if found == other {
+            return true;
+        }
+        name = parent(found);
+    }
+    false
+}
