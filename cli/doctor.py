@@ -21,6 +21,7 @@ from cli.doctor_installation import (
     examine_providers,
 )
 from cli.doctor_rights import examine_rights
+from cli.doctor_webhook import examine_webhook
 from cli.doctor_zone import examine_delegations, examine_objects, examine_servers, unreachable
 from kube.client import Client
 from kube.errors import KubeError
@@ -72,6 +73,7 @@ def _checks(client: Client, namespace: str, system: str) -> list[Check]:
         lambda: examine_definitions(client),
         lambda: examine_providers(client),
         lambda: _one(examine_admission(client, namespace)),
+        lambda: examine_webhook(client, system),
         lambda: examine_rights(client, system),
         lambda: _one(examine_lease(client, system)),
         lambda: examine_objects(client),

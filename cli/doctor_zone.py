@@ -6,9 +6,11 @@ Owns these questions. Sends queries only, and asks nobody but the cluster's name
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from typing import Any, Final
 
+import dns.asyncquery
+import dns.exception
 import dns.message
 import dns.rcode
 import dns.rdatatype
@@ -18,6 +20,7 @@ from cli.doctor_finding import Finding, Result, failed, ok, skipped, warning
 from controllers.api.group import ENDPOINT_SLICES, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.probe.address import Address
 from controllers.probe.answer import Question
+from controllers.probe.apex import Delegation
 from controllers.probe.delegation import Walk, system_resolvers
 from controllers.probe.exchange import NetworkExchange
 from controllers.probe.round import Server
@@ -25,7 +28,7 @@ from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES
 from controllers.providers.hosted.live_server import SERVICE_LABEL, live_endpoints, parse_server_slice
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES
 from kube.client import Client
-from kube.errors import KubeError, ResourceNotServed
+from kube.errors import Forbidden, KubeError, ResourceNotServed
 from zonemodel.hosted_zone import GROUP as HOSTED
 
 SERVER_SERVICE: Final = "dns-api-server"
@@ -86,12 +89,17 @@ async def examine_delegations(client: Client) -> AsyncIterator[Finding]:
 
 
 async def _delegation(walk: Walk, zone: Object) -> Finding:
-    about = ("delegation", zone["spec"]["domainName"])
+    domain = zone["spec"]["domainName"]
     ours = {str(each).rstrip(".").lower() for each in zone["status"]["nameServers"]}
-    found = await walk.discover(zone["spec"]["domainName"])
+    return judge_delegation(domain, ours, await walk.discover(domain))
+
+
+def judge_delegation(domain: str, ours: Set[str], found: Delegation) -> Finding:
+    """Say whether the way that was found leads to the name servers of the Zone, and to no others."""
+    about = ("delegation", domain)
     names = {each.name.rstrip(".").lower() for each in found.servers}
     listed = ", ".join(sorted(ours))
-    remedy = f"have whoever runs the zone above name {listed} as name servers (NS) of {about[1]}"
+    remedy = f"have whoever runs the zone above name {listed} as name servers (NS) of {domain}"
     if not names and any("no resolver" in each for each in found.faults):
         return skipped(*about, "; ".join(found.faults), "run it where public DNS can be asked")
     if not names:
@@ -100,10 +108,15 @@ async def _delegation(walk: Walk, zone: Object) -> Finding:
         return warning(*about, f"the zone above does not name {', '.join(sorted(missing))}", remedy)
     if strange := names - ours:
         return warning(*about, f"{', '.join(sorted(strange))} are named as well, and are not of this Zone", remedy)
+    if found.faults:
+        alike = (
+            "have the zone above and the Zone name the same name servers, and see that each of them answers from here"
+        )
+        return warning(*about, "; ".join(found.faults), alike)
     return ok(*about, f"the zone above names {listed}")
 
 
-async def _asked(exchange: NetworkExchange, server: Server, address: Address, domains: Iterable[str]) -> Finding:
+async def _asked(exchange: NetworkExchange, server: Server, address: Address, domains: Sequence[str]) -> Finding:
     """Ask one server for the SOA of every zone; the first silence ends it."""
     about = ("servers", f"{server.name} {address}")
     wrong, count = [], 0
@@ -122,7 +135,20 @@ async def _asked(exchange: NetworkExchange, server: Server, address: Address, do
             f"dns-api describe zone of that domain; the server {server.name} tells in its log why it does not serve it"
         )
         return failed(*about, f"it does not answer for {', '.join(wrong)}", remedy)
+    if fault := await _fault_over_tcp(address, domains[0]):
+        remedy = "let TCP through as well as UDP: load balancers and network policies often take one of them only"
+        return failed(*about, f"it answers over UDP, and not over TCP: {fault}", remedy)
     return ok(*about, f"it answers for {count} zones")
+
+
+async def _fault_over_tcp(address: Address, domain: str) -> str:
+    """Return why a server does not answer over TCP, nothing when it does."""
+    query = dns.message.make_query(domain, dns.rdatatype.SOA)
+    try:
+        await dns.asyncquery.tcp(query, address.host, TIMEOUT_S, address.port)
+    except (OSError, EOFError, dns.exception.DNSException) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error) or "no answer in time"
+    return ""
 
 
 def _is_said_to_be_served(zone: Object) -> bool:
@@ -141,5 +167,7 @@ def _remedy(plural: str, obj: Object) -> str:
 
 
 def unreachable(error: KubeError) -> Finding:
-    """Return the finding for a check that the API did not answer."""
+    """Return the finding for a check that the API did not answer, or not to these credentials."""
+    if isinstance(error, Forbidden):
+        return skipped("api", "request", error.message, "run it as somebody who may read what it examines")
     return failed("api", "request", error.message, "see that these credentials may read it, and that the API answers")
