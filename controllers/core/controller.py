@@ -127,7 +127,9 @@ class Composer:
         await self._writer.hold_claims(inputs, composition)
         if shortfalls := await self._writer.write_ledger(inputs, composition):
             composition = fallen_short(composition, shortfalls)
+        started = self._clock()
         await self._writer.release_claims(inputs, composition)
+        self.controller.spare(key, self._clock() - started)
         again = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)
         if left_s and (again is None or left_s < again.after_s):

@@ -43,7 +43,7 @@ class Controller(Generic[K]):
 
     A key's first event starts at once. With `settle_s`, a key rests after a run for as long as the run took, but at
     most `settle_s`; events meanwhile are answered by one run after it. Thus a burst costs at most half of the time,
-    however expensive a run has become by then.
+    however expensive a run has become by then. What a run did once and for all may be left out of its time: see `spare`.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class Controller(Generic[K]):
         self._settle_s = settle_s or 0.0
         self._stop_grace_s = stop_grace_s
         self._stopping = False
+        self._spared_s: dict[K, float] = {}
         self._log = _log.bind(controller=name)
         self._seconds = metrics.RECONCILE_SECONDS.labels(name)
         self._active = metrics.ACTIVE_WORKERS.labels(name)
@@ -73,6 +74,10 @@ class Controller(Generic[K]):
     def enqueue(self, key: K) -> None:
         """Reconcile the key soon."""
         self.queue.add(key)
+
+    def spare(self, key: K, took_s: float) -> None:
+        """Say that so much of the key's present run will not be spent by the next one, so that nothing has to rest from it."""
+        self._spared_s[key] = self._spared_s.get(key, 0.0) + took_s
 
     async def run(self) -> None:
         """Work until cancelled; then let running reconciles end within the grace period, and cancel the rest."""
@@ -109,6 +114,7 @@ class Controller(Generic[K]):
             self._active.dec()
             took_s = loop.time() - started
             self._seconds.observe(took_s)
+            took_s -= self._spared_s.pop(key, 0.0)
             self.queue.done(key, rest_s=min(took_s, self._settle_s) if took_s > _CHEAP_S else 0.0)
 
     async def _attempt(self, key: K) -> None:

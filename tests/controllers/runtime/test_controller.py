@@ -278,6 +278,27 @@ async def test_rest_is_bounded_by_settle() -> None:
         assert 12 <= work.gaps()[0] < 12.1
 
 
+async def test_nobody_rests_from_what_was_done_once_and_for_all() -> None:
+    started: list[float] = []
+
+    async def work(key: str) -> None:
+        started.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(10)
+        if len(started) == 1:
+            controller.spare(key, 4)
+            controller.spare(key, 5)
+
+    async with running(work, settle_s=60.0) as controller:
+        controller.enqueue("a")
+        await eventually(lambda: len(started) == 1)
+        controller.enqueue("a")
+        await eventually(lambda: len(started) == 2)
+        controller.enqueue("a")
+        await eventually(lambda: len(started) == 3)
+        assert 11 <= started[1] - started[0] < 11.1
+        assert 20 <= started[2] - started[1] < 20.1
+
+
 # stopping
 
 
