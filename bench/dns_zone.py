@@ -20,6 +20,7 @@ QUERIES: Final = 20_000
 A: Final = 1
 MX: Final = 15
 _SEED: Final = 53
+_HEAD: Final = f"$ORIGIN {ORIGIN}.\n$TTL 300\n@ SOA ns1 hostmaster 1 7200 900 1209600 60\n@ NS ns1\nns1 A 192.0.2.1\n"
 _OPT: Final = bytes((0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0))
 
 
@@ -41,10 +42,41 @@ def write_zone(path: Path) -> None:
 def write_large_zone(path: Path, records: int) -> None:
     """Write the master file of a zone with so many A records: h0, h1 and so on."""
     with path.open("w", encoding="ascii") as file:
-        file.write(
-            f"$ORIGIN {ORIGIN}.\n$TTL 300\n@ SOA ns1 hostmaster 1 7200 900 1209600 60\n@ NS ns1\nns1 A 192.0.2.1\n"
-        )
+        file.write(_HEAD)
         file.writelines(f"h{number} A {address(number)}\n" for number in range(records))
+
+
+def write_delegations(path: Path, cuts: int) -> None:
+    """Write the master file of a zone like that of a top-level domain: d0, d1 and so on, each delegated to two name servers.
+
+    In turn these are its own, with glue, somebody else's, and those of another delegation.
+    """
+    with path.open("w", encoding="ascii") as file:
+        file.write(_HEAD)
+        for number in range(cuts):
+            owner, provider = f"d{number}", number // 300 * 300
+            match number % 3:
+                case 0:
+                    first, second = f"ns1.{owner}", f"ns2.{owner}"
+                    file.writelines(f"{server} A {address(number)}\n" for server in (first, second))
+                case 1:
+                    first, second = "a.dns.example.net.", "b.dns.example.net."
+                case _:
+                    first, second = f"ns1.d{provider}", f"ns2.d{provider}"
+            file.write(f"{owner} NS {first}\n{owner} NS {second}\n")
+
+
+def write_mixed(path: Path, records: int) -> None:
+    """Write the master file of a zone with so many records of all common kinds, of which a tenth belong to h0, h1 and so on each."""
+    with path.open("w", encoding="ascii") as file:
+        file.write(_HEAD)
+        for number in range(records // 10):
+            host, text = f"h{number}", address(number)
+            file.write(
+                f"{host} A {text}\n{host} AAAA 2001:db8::{number >> 16:x}:{number & 65535:x}\n{host} MX 10 mx{number % 100}\n"
+                f'{host} TXT "v=spf1 -all"\nwww.{host} CNAME {host}\nalias{number} CNAME {host}.cdn.example.net.\n'
+                f"*.w{number} A {text}\np{number} PTR {host}\nc{number} NS ns.c{number}\nns.c{number} A {text}\n"
+            )
 
 
 def address(number: int) -> str:

@@ -295,3 +295,52 @@ def test_the_catalog_serves_plain_names_and_others(tmp_path: Path) -> None:
         reply = catalog.native.answer(packet, "192.0.2.1", False)
         assert reply is not None
         assert reply == whole.native.answer(packet, "192.0.2.1", False)
+
+
+def common(zone: ZoneData) -> ZoneData:
+    """The zone without what only Python reads."""
+    sets = (
+        rrset
+        for rrset in zone.rrsets
+        if rrset.rdtype not in {zone_strategy.DNAME, 65280} and b"\x01*" not in rrset.owner[1:]
+    )
+    return ZoneData(zone.origin, tuple(sets))
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(zone_strategy.zones.map(common), st.lists(zone_strategy.rrsets(), max_size=4))
+def test_cuts_aliases_and_wildcards_are_finished_as_python_does(
+    tmp_path: Path, zone: ZoneData, edits: list[RRset]
+) -> None:
+    path = tmp_path / "zone"
+    path.write_text(write_zone_file(zone))
+    found = read_bulk(path, None)
+    assert found is not None
+    zone = parse_zone_text(path.read_text(), None, "zone")
+    native, python = found[1], compile_zone(ZoneIndex.of(zone))
+    same_zone(native, python)
+    for edit in edits:
+        later = zone_strategy.edited(zone, edit)
+        if later is None:
+            continue
+        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
+        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
+        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        native = recompile(native, native.index.with_changes(changes), changes)
+        zone = later
+        same_zone(native, compile_zone(ZoneIndex.of(zone)))
+
+
+def test_ordinary_names_of_all_kinds_are_finished_natively(tmp_path: Path) -> None:
+    path = tmp_path / "zone"
+    path.write_text(
+        HEAD
+        + "cut NS ns.cut\ncut NS ns.other.test.\ncut NS ns\nns.cut A 192.0.2.7\ncut DS 1 8 2 "
+        + "ab" * 32
+        + "\nwww A 192.0.2.2\nwww MX 10 mail.www\nalias CNAME www\nchain CNAME alias\nout CNAME www.other.test.\n"
+        + "no CNAME missing\n*.w TXT any\nw A 192.0.2.3\n*.empty A 192.0.2.4\np PTR Www\n_sip._tcp SRV 1 2 3 www\nto-empty CNAME empty\n"
+    )
+    assert hold(path)
+    bulk, zone = read_bulk(path, None) or pytest.fail("it is not read natively")
+    assert {owner for owner, *_ in bulk.others()} == {zone.index.origin}
+    assert not bulk.bare()
