@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +21,7 @@ import yaml
 from standalone.apiserver.kinds.builtin import BUILT_IN
 from standalone.apiserver.server import ApiServer
 from standalone.resource import Resource
-from tests.helm.chart import EVERYTHING, names, render
+from tests.helm.chart import EVERYTHING, NOTHING, names, only, render
 from tests.helm.gate import own_loop
 from tests.helm.place import BIN, CHART, NAMESPACE
 from tests.standalone.kubectl.command import Command
@@ -163,3 +165,57 @@ def test_a_switch_turned_off_takes_its_objects_and_rights_along(home: Path, kube
     assert "hosted.dns.appthrust.io" not in {group for rule in rules for group in rule["apiGroups"]}
     assert kubectl.within(NAMESPACE).fails("get", "deployment", "dns-api-server")
     helm.ok("uninstall", "dns-api", "--timeout=25s")
+
+
+@pytest.mark.skipif(bool(REAL_URL), reason="a real server asks the webhook about Zones, and no manager runs here")
+def test_zones_outlive_every_change_of_switches_and_the_release_itself(
+    home: Path, kubectl: Command, chart: str
+) -> None:
+    """Also what is published in our own name servers: snapshots stay while their provider is off."""
+    helm, here = Command(BIN / "helm", home, NAMESPACE), kubectl.within("default")
+    kept = ("zone/kept", "zoneunit/kept", "hostedzone/kept")
+    helm.ok("install", "dns-api", chart, "--create-namespace", "--timeout=25s", *sets(EVERYTHING))
+    here.ok("apply", "--validate=false", "-f", "-", stdin=yaml.safe_dump_all(_zone_and_what_follows()))
+    before = _identities(here, *kept)
+    for settings in ((), only("cloudflare"), NOTHING, (*only("hosted"), "webhook.service.enabled=true"), EVERYTHING):
+        helm.ok("upgrade", "dns-api", chart, "--timeout=25s", "--reset-values", *sets(settings))
+        assert _identities(here, *kept) == before, settings
+    helm.ok("uninstall", "dns-api", "--timeout=25s")
+    assert _identities(here, *kept) == before
+    said = helm.ok("install", "dns-api", chart, "--timeout=25s", *sets(EVERYTHING))
+    assert _identities(here, *kept) == before
+    _obey_notes(said, home, chart)
+    assert _identities(here, *kept) == before, "definitions were written anew over those that are there"
+    helm.ok("uninstall", "dns-api", "--timeout=25s")
+    here.ok("delete", *kept, "--timeout=25s")
+
+
+def _zone_and_what_follows() -> Iterator[dict[str, object]]:
+    metadata = {"namespace": "default", "name": "kept"}
+    provider = {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"}
+    zone = {"domainName": "kept.example", "zoneClassRef": {"name": "hosted"}, "provider": provider}
+    yield {"apiVersion": "dns.appthrust.io/v1alpha1", "kind": "Zone", "metadata": metadata, "spec": zone}
+    composed = {**zone, "zoneClassRef": {"namespace": "default", "name": "hosted"}, "observedGeneration": 1}
+    unit = {"zone": {"ref": {"namespace": "default", "name": "kept"}, **composed}, "provider": provider}
+    yield {"apiVersion": "dns.appthrust.io/v1alpha1", "kind": "ZoneUnit", "metadata": metadata, "spec": unit}
+    page = {"zone": "kept", "digest": f"sha256:{'0' * 64}", "recordSets": []}
+    yield {
+        "apiVersion": "hosted.dns.appthrust.io/v1alpha1",
+        "kind": "HostedZone",
+        "metadata": metadata,
+        "spec": {"page": page},
+    }
+
+
+def _identities(kubectl: Command, *things: str) -> list[str]:
+    return [kubectl.ok("get", each, "-o", "jsonpath={.metadata.uid}/{.metadata.deletionTimestamp}") for each in things]
+
+
+def _obey_notes(notes: str, home: Path, chart: str) -> None:
+    """Do what the notes say about definitions, as a person pastes it."""
+    (line,) = (each.strip() for each in notes.splitlines() if "helm show crds" in each)
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "KUBECONFIG": str(home / "kubeconfig")}
+    command = line.replace("CHART", shlex.quote(chart))
+    done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("serverside-applied") == len(list((CHART / "crds").iterdir()))
