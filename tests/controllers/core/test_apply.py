@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controllers.api.group import CORE_FINALIZER
 from controllers.api.record_set import RecordSet
 from controllers.core.apply import LedgerWriter
-from controllers.core.compose import Composition
+from controllers.core.compose import Composition, compose
 from controllers.core.expectation import Expectations
 from controllers.core.ledger import Ledger
 from kube.access import Access
-from kube.client import Client
+from kube.client import Client, Propagation
 from kube.errors import Conflict
 from kube.resource import ResourceRef
-from tests.controllers.core.build import deleting, inputs, record_set
+from tests.controllers.core.build import deleting, inputs, record_set, unit
 
 NOTHING_HELD = Composition(Ledger({}, {}, {}, frozenset()), None, {}, hold_zone=True)
 
@@ -45,6 +45,48 @@ class Recorder(Client):
         if failure is not None:
             raise failure
         return {}
+
+    async def patch_json(
+        self,
+        ref: ResourceRef,
+        ops: Sequence[Mapping[str, Any]],
+        *,
+        name: str,
+        namespace: str = "",
+        dry_run: bool = False,
+        field_manager: str | None = None,
+        field_validation: str | None = None,
+        subresource: str | None = None,
+    ) -> dict[str, Any]:
+        self.asked.append(f"change {name}")
+        return {}
+
+    async def delete(
+        self,
+        ref: ResourceRef,
+        *,
+        name: str,
+        namespace: str = "",
+        uid: str | None = None,
+        resource_version: str | None = None,
+        propagation: Propagation | str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        self.asked.append(f"delete {name}")
+        return {}
+
+
+async def test_a_part_is_emptied_before_it_is_deleted() -> None:
+    """Items that moved out of it must never stand in two parts, and admission lets only a part go that holds nothing."""
+    composed = compose(inputs(record_set("www")))
+    assert composed.parts is not None
+    main, further = composed.parts[0], composed.parts[0].model_copy(update={"part": 1})
+    held = {"finalizers": [CORE_FINALIZER]}
+    for spec, asked in ((further, "change"), (further.model_copy(update={"record_sets": ()}), "delete")):
+        client = Recorder()
+        parts = [unit(main, metadata=held), unit(spec, metadata=held)]
+        await LedgerWriter(client, Expectations()).write_ledger(inputs(units=parts), composed)
+        assert client.asked == [f"{asked} example.part-1"]
 
 
 def leaving(version: str) -> RecordSet:

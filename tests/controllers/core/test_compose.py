@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -170,6 +171,35 @@ def test_a_newcomer_waits_for_an_owner_that_has_not_come_back() -> None:
     assert verdict(after, newcomer) == (UNKNOWN, Reason.OWNER_STATE_NOT_RESOLVED)
     assert "team/lost" in after.record_verdicts[newcomer.key].message
     assert items(after).keys() == {key("lost")}
+
+
+@pytest.mark.parametrize("decided", [{"allowed": False}, {"deletion_requested": True}])
+def test_an_owner_keeps_its_name_from_an_older_claim_whatever_is_decided_of_its_records(
+    decided: dict[str, bool],
+) -> None:
+    www = record_set("www")
+    (before,) = units(compose(inputs(www)))
+    kept = tuple(item.model_copy(update=decided) for item in before.spec.record_sets)
+    ledger = replace(before, spec=before.spec.model_copy(update={"record_sets": kept}))
+    older = record_set("older", metadata={"creationTimestamp": "2020-01-01T00:00:00Z"})
+    claims = [older, record_set("www", metadata=deleting())] if "deletion_requested" in decided else [older, www]
+    for owners in (claims, [older]):
+        after = compose(inputs(*owners, units=[ledger]))
+        assert items(after).keys() == {www.key}
+        assert verdict(after, older)[0] is (FALSE if len(owners) == 2 else UNKNOWN)
+
+
+def test_of_claims_of_one_second_the_first_namespace_wins_before_the_name_does() -> None:
+    grant = [
+        {
+            "namespaces": {"selector": {"matchExpressions": [{"key": "x", "operator": "DoesNotExist"}]}},
+            "records": [{"name": {"pattern": ".*"}, "types": ["A"]}],
+        }
+    ]
+    first, second = record_set("zzz", namespace="aaa"), record_set("aaa", namespace="zzz")
+    composed = compose(inputs(second, first, zone=zone(allowedRecordSets=grant)))
+    assert items(composed).keys() == {first.key}
+    assert verdict(composed, second) == (FALSE, Reason.RECORD_SET_CONFLICT)
 
 
 def test_a_recreated_claim_for_another_record_waits_until_the_former_one_is_deleted() -> None:

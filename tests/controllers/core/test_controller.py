@@ -101,6 +101,26 @@ class Bench:
         )
         await until(lambda: bool((found := self.core.zone_classes.get(key)) and found.status.conditions))
 
+    async def until_seen(self, ref: ResourceRef, key: ObjectKey, version: str) -> None:
+        """Wait until the cache of a resource shows a version of an object."""
+        refs = (PROVIDERS, ZONE_CLASSES, ZONES, RECORD_SETS, ZONE_UNITS, NAMESPACES)
+        informer = self.informers[refs.index(ref)]
+
+        def shows() -> bool:
+            found = informer.get(key)
+            meta = found if isinstance(found, ObjectMeta) else getattr(found, "meta", None)
+            return meta is not None and meta.resource_version == version
+
+        await until(shows)
+
+    async def taken_up(self) -> set[ObjectKey]:
+        """Return the zones that wait for being looked at, which they do no longer."""
+        queue, found = self._composer.controller.queue, set()
+        while len(queue):
+            found.add(key := await queue.get())
+            queue.done(key)
+        return found
+
     async def has_status(self, ref: ResourceRef, key: ObjectKey) -> bool:
         return "status" in await self.client.get(ref, namespace=key.namespace, name=key.name)
 
@@ -178,6 +198,47 @@ async def test_a_ledger_that_lost_its_finalizer_is_held_again(bench: Bench) -> N
 
     unit = await bench.client.get(ZONE_UNITS, namespace=ZONE.namespace, name=ZONE.name)
     assert unit["metadata"]["finalizers"] == [CORE_FINALIZER]
+
+
+async def test_what_was_written_and_is_not_seen_yet_is_waited_for(bench: Bench) -> None:
+    await bench.create_accepted_class("hosted")
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
+    bench.stop_following()
+    await bench.reconcile_at(0)
+    unit = await bench.client.get(ZONE_UNITS, namespace=ZONE.namespace, name=ZONE.name)
+
+    assert await bench.reconcile_at(0.5) == PROVISIONAL_AFTER_S
+
+    assert await bench.client.get(ZONE_UNITS, namespace=ZONE.namespace, name=ZONE.name) == unit
+
+
+async def test_a_change_of_anything_that_a_zone_rests_on_is_taken_up(bench: Bench) -> None:
+    await bench.create_accepted_class("hosted")
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
+    away = ObjectKey("away", CLAIM.name)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": away.namespace}}
+    await bench.client.create(NAMESPACES, namespace)
+    await bench.create(RECORD_SETS, away, {**WWW, "zoneRef": {"namespace": ZONE.namespace, "name": ZONE.name}})
+    await bench.reconcile_at(0)
+    await until(lambda: bench.core.zone_units.get(ZONE) is not None)
+    await until(lambda: bool((held := bench.core.zones.get(ZONE)) and held.meta.finalizers))
+    await until(lambda: bool((told := bench.core.record_sets.get(away)) and told.status.conditions))
+    refused = {"status": {"conditions": [condition("Accepted", "False", "DeniedByPolicy")]}}
+    labelled = {"metadata": {"labels": {"dns": "yes"}}}
+    for ref, key, patch, subresource in (
+        (ZONE_CLASSES, ObjectKey(ZONE.namespace, "hosted"), refused, "status"),
+        (ZONE_UNITS, ZONE, {"status": {"observedGeneration": 1}}, "status"),
+        (PROVIDERS, ObjectKey("", PROVIDER["name"]), {"spec": {"display": {"name": "Another"}}}, None),
+        (NAMESPACES, ObjectKey("", ZONE.namespace), labelled, None),
+        (NAMESPACES, ObjectKey("", away.namespace), labelled, None),
+        (RECORD_SETS, away, {"spec": {"ttl": 61}}, None),
+    ):
+        await bench.taken_up()
+        changed = await bench.client.patch_merge(
+            ref, patch, name=key.name, namespace=key.namespace, subresource=subresource
+        )
+        await bench.until_seen(ref, key, changed["metadata"]["resourceVersion"])
+        assert ZONE in await bench.taken_up(), ref.kind
 
 
 async def until(holds: Callable[[], bool]) -> None:

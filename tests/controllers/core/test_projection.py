@@ -123,6 +123,32 @@ def test_a_zone_gets_its_servers_and_results() -> None:
     assert status.name_servers == ("ns1.example.com",)
 
 
+def test_a_result_for_an_older_zone_does_not_count() -> None:
+    """Neither when the ledger is of an older generation, nor when the provider's conditions are of one that the ledger has moved past."""
+    composed = compose(inputs())
+    (unit,) = units(composed)
+    newer = replace(
+        unit,
+        spec=unit.spec.model_copy(update={"zone": unit.spec.zone.model_copy(update={"observed_generation": 2})}),
+    )
+    for ledger in (unit, newer):
+        status = project_zone(zone({"generation": 2}), ACCEPTED, [ledger], (), NOW).status
+        assert said(status, "Accepted") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
+        assert said(status, "Programmed") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
+        assert isinstance(status, ZoneStatus)
+        assert status.name_servers == ()
+
+
+def test_public_data_is_that_of_the_item_that_stands_there() -> None:
+    claim = record_set("www", metadata={"generation": 2})
+    known = parse_with(RecordSetStatus.model_validate({"provider": {"data": {"id": "known"}}}))
+    edited = replace(known, meta=claim.meta)
+    old = result(item_of(claim), observedGeneration=1, provider={"data": {"id": "former"}})
+    status = project(edited, ACCEPTED, item_of(claim), old)
+    assert status.provider is not None
+    assert status.provider.data == {"id": "known"}
+
+
 def test_a_leaving_zone_names_the_claims_it_waits_for() -> None:
     composed = compose(inputs(record_set("www")))
     remaining = [ObjectKey("team", f"r{number}") for number in range(7)]
