@@ -15,13 +15,17 @@ from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.api.zone_unit import UnitRecordSet
 from controllers.core.compose import Composition, compose
+from controllers.core.controller import keys_for_record_set
 from kube.object import ObjectKey
+from kube.store import Change
 from tests.controllers.core.build import (
     PROVIDER,
+    ZONE,
     deleting,
     inputs,
     provider,
     record_set,
+    two_versions,
     unit,
     units,
     zone,
@@ -276,6 +280,20 @@ def test_a_pattern_that_re2_refuses_grants_nothing() -> None:
     claim = record_set("a", namespace="other")
     composed = compose(inputs(claim, zone=zone(allowedRecordSets=grant)))
     assert verdict(composed, claim) == (FALSE, Reason.NOT_ALLOWED_BY_ZONE)
+
+
+@pytest.mark.parametrize("other", [{"version": "v2"}, {"name": "other.example"}])
+def test_a_claim_names_the_provider_and_the_version_of_its_zone(other: dict[str, str]) -> None:
+    claim = record_set("www", provider={**PROVIDER, **other})
+    composed = compose(inputs(claim, provider=two_versions()))
+    assert verdict(composed, claim) == (FALSE, Reason.PROVIDER_MISMATCH)
+    assert items(composed) == {}
+
+
+def test_a_claim_that_is_of_another_zone_now_concerns_both() -> None:
+    before = record_set("www")
+    after = record_set("www", zoneRef={"name": "another"})
+    assert set(keys_for_record_set(Change(before.key, before, after))) == {ZONE, ObjectKey("team", "another")}
 
 
 def test_a_name_too_long_for_the_zone_is_refused() -> None:

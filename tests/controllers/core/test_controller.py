@@ -61,7 +61,8 @@ class Bench:
         )
         self.core.register_indexes()
         self._following: list[asyncio.Task[None]] = []
-        self._composer = Composer(client, self.core, EventRecorder(client, "test"), clock=lambda: self.now)
+        self.recorder = EventRecorder(client, "test")
+        self._composer = Composer(client, self.core, self.recorder, clock=lambda: self.now)
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
@@ -198,6 +199,24 @@ async def test_a_ledger_that_lost_its_finalizer_is_held_again(bench: Bench) -> N
 
     unit = await bench.client.get(ZONE_UNITS, namespace=ZONE.namespace, name=ZONE.name)
     assert unit["metadata"]["finalizers"] == [CORE_FINALIZER]
+
+
+async def test_an_event_tells_of_a_change_of_status_or_reason_only(bench: Bench) -> None:
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "none"}, "provider": PROVIDER})
+    await bench.create(RECORD_SETS, CLAIM, WWW)
+    await bench.reconcile_at(0)
+    await bench.reconcile_at(1)
+    assert bench.recorder.waiting == 2
+    await until(lambda: bool((told := bench.core.record_sets.get(CLAIM)) and told.status.conditions))
+
+    edited = {"spec": {"ttl": 61}}
+    await bench.client.patch_merge(RECORD_SETS, edited, namespace=CLAIM.namespace, name=CLAIM.name)
+    await until(lambda: bool((claim := bench.core.record_sets.get(CLAIM)) and claim.meta.generation == 2))
+    await bench.reconcile_at(2)
+    await bench.reconcile_at(3)
+
+    await until(lambda: bool((told := bench.core.record_sets.get(CLAIM)) and told.status.observed_generation == 2))
+    assert bench.recorder.waiting == 2
 
 
 async def test_what_was_written_and_is_not_seen_yet_is_waited_for(bench: Bench) -> None:

@@ -133,9 +133,9 @@ def test_a_result_for_an_older_zone_does_not_count() -> None:
     )
     for ledger in (unit, newer):
         status = project_zone(zone({"generation": 2}), ACCEPTED, [ledger], (), NOW).status
+        assert isinstance(status, ZoneStatus)
         assert said(status, "Accepted") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
         assert said(status, "Programmed") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
-        assert isinstance(status, ZoneStatus)
         assert status.name_servers == ()
 
 
