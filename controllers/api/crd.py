@@ -123,7 +123,7 @@ KINDS = (
             REASON,
             AGE,
         ),
-        immutable=("zone.ref", "part"),
+        immutable=("zone.ref", "zone.domainName", "zone.zoneClassRef", "provider.name", "part"),
     ),
     Kind(
         RECORD_WITHDRAWALS,

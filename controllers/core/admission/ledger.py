@@ -32,7 +32,8 @@ from controllers.core.providercontract.field import (
 from controllers.core.providercontract.target import Target
 from zonemodel.record import TTL_MAX_S, RecordType
 
-IMMUTABLE: Final = ("zone.ref", "part")
+IMMUTABLE: Final = ("zone.ref", "zone.domainName", "zone.zoneClassRef", "provider.name", "part")
+"""What a ledger is of: all of it is immutable in a Zone, too, so that no composer ever changes it."""
 PART_LIMIT: Final = 9999
 GENERATION_LIMIT: Final = 2**63 - 1
 DECIDED: Final = frozenset({"observedGeneration", "allowed", "deletionRequested"})

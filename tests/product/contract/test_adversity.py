@@ -19,6 +19,7 @@ from controllers.api.group import (
     ZONE_UNITS,
     ZONES,
 )
+from kube.errors import Invalid
 from tests.product.claim import ZONE, ZONE_CLASS, claim, zone, zone_class
 from tests.product.contract.ledger import item, ledger
 from tests.product.contract.other_provider import OtherProvider, version
@@ -161,3 +162,13 @@ async def test_a_class_that_changes_its_mind_is_heard_without_anything_else_chan
     await stage.until_condition(ZONES, ZONE, "Accepted", "Unknown", "Reconciling")
     await stage.delete(ZONE_CLASSES, ZONE_CLASS)
     await stage.until_condition(ZONES, ZONE, "Accepted", "Unknown", "ZoneClassNotResolved")
+
+
+async def test_a_ledger_is_not_made_one_of_something_else_by_hand(world: SmallWorld) -> None:
+    stage = await stage_in(world)
+    await stage.set_up(WWW)
+    elsewhere = {"namespace": stage.namespace, "name": "elsewhere"}
+    for spec in ({"zone": {"domainName": "elsewhere.test"}}, {"zone": {"zoneClassRef": elsewhere}}):
+        with pytest.raises(Invalid, match="immutable"):
+            await world.client.patch_merge(ZONE_UNITS, {"spec": spec}, name=ZONE, namespace=stage.namespace)
+    stage.assert_answered([WWW])

@@ -74,7 +74,16 @@ def test_an_item_without_ttl_or_body_may_stand_in_a_ledger() -> None:
     assert judge({f"{ITEM}.ttl": ABSENT, f"{ITEM}.a": ABSENT, f"{ITEM}.options": {"alias": True}}) == set()
 
 
-@pytest.mark.parametrize(("name", "other"), [("zone.ref", {"namespace": "app", "name": "other"}), ("part", 3)])
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("zone.ref", {"namespace": "app", "name": "other"}),
+        ("zone.domainName", "other.example"),
+        ("zone.zoneClassRef", {"namespace": "app", "name": "other"}),
+        ("provider.name", "other.example"),
+        ("part", 3),
+    ],
+)
 def test_what_the_ledger_belongs_to_is_immutable(name: str, other: object) -> None:
     found = told(validate_zone_unit(ledger({f"spec.{name}": other}), ledger(), STORAGE))
 
