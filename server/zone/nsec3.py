@@ -17,7 +17,10 @@ from server.zone.index import ZoneIndex, wildcard_of
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
 
-_SHA1: Final = 1
+_SHA1_AND_NO_FLAGS: Final = b"\x01\x00"
+"""Another flag in NSEC3PARAM names no chain that may be used (RFC 5155 section 4.1.2)."""
+
+_SALT_LENGTH_AT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +35,27 @@ class Nsec3Chain:
 
     @classmethod
     def of(cls, index: ZoneIndex) -> Nsec3Chain | None:
-        """Return the chain that the NSEC3PARAM record at the apex names, None without one or with an unknown hash algorithm."""
-        parameters = index.at(index.origin).get(rdtype.NSEC3PARAM)
-        if parameters is None or parameters.rdatas[0][0] != _SHA1:
+        """Return the longest chain that an NSEC3PARAM record at the apex names, None without one that we can hash for.
+
+        A zone that goes over to other parameters holds records of both, and those of a chain that is not complete are named by none
+        (RFC 5155 sections 4.1.2 and 7.1).
+        """
+        named = [rdata for rdata in _parameters(index) if rdata[:2] == _SHA1_AND_NO_FLAGS]
+        if not named:
             return None
-        iterations, salt = int.from_bytes(parameters.rdatas[0][2:4], "big"), parameters.rdatas[0][5:]
-        found = [
-            (digest, sets[rdtype.NSEC3])
-            for owner, sets in index.sets.items()
-            if rdtype.NSEC3 in sets and (digest := _digest_in(owner)) is not None
-        ]
-        found.sort(key=lambda pair: pair[0])
-        return cls(index, iterations, salt, tuple(digest for digest, _ in found), tuple(rrset for _, rrset in found))
+        found: dict[bytes, list[tuple[bytes, RRset]]] = {_hashing(rdata): [] for rdata in named}
+        for owner, sets in index.sets.items():
+            if rdtype.NSEC3 in sets and (digest := _digest_in(owner)) is not None:
+                records = sets[rdtype.NSEC3]
+                chain = found.get(_hashing(records.rdatas[0]))
+                if chain is not None:
+                    chain.append((digest, records))
+        hashing, longest = max(found.items(), key=lambda each: len(each[1]))
+        longest.sort(key=lambda pair: pair[0])
+        iterations, salt = int.from_bytes(hashing[1:3], "big"), hashing[4:]
+        return cls(
+            index, iterations, salt, tuple(digest for digest, _ in longest), tuple(rrset for _, rrset in longest)
+        )
 
     def no_name(self, name: WireName) -> Iterator[RRset]:
         encloser, proof = self._closest_encloser(name)
@@ -93,6 +105,17 @@ class Nsec3Chain:
         for _ in range(self.iterations):
             digest = hashlib.sha1(digest + self.salt, usedforsecurity=False).digest()
         return digest
+
+
+def _parameters(index: ZoneIndex) -> tuple[bytes, ...]:
+    found = index.at(index.origin).get(rdtype.NSEC3PARAM)
+    return () if found is None else found.rdatas
+
+
+def _hashing(rdata: bytes) -> bytes:
+    """Return what of NSEC3 and NSEC3PARAM data says how names are hashed: algorithm, iterations, and the salt with its length."""
+    end = _SALT_LENGTH_AT + 1 + rdata[_SALT_LENGTH_AT]
+    return rdata[:1] + rdata[2:end]
 
 
 def _digest_in(owner: WireName) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import dns.message
@@ -110,3 +110,40 @@ def test_denials_are_signed_beside_a_wildcard_that_would_cover_their_owners(kind
     denials = {rrset.name for rrset in authority if rrset.rdtype == rdtype.NSEC3}
     assert denials
     assert denials <= {rrset.name for rrset in authority if rrset.covers == rdtype.NSEC3}
+
+
+def replies(zone: ZoneData, names: Sequence[dns.name.Name]) -> list[bytes]:
+    catalog = Catalog()
+    catalog.replace(compile_zone(judge_zone(zone)))
+    matcher, found = Matcher(catalog), []
+    for name in names:
+        for kind in ("A", "DS", "TXT"):
+            query = dns.message.make_query(name, kind, want_dnssec=True, id=1)
+            reply = matcher.answer(query.to_wire(), "192.0.2.1", Transport.TCP)
+            assert isinstance(reply, bytes)
+            found.append(reply)
+    return found
+
+
+@pytest.mark.parametrize("parameters", [b"\x01\x00\x00\x05\x02\xaa\xbb", b"\x01\x01\x00\x05\x00", None])
+@pytest.mark.parametrize("kind", ["nsec3", "optout"])
+def test_the_records_of_another_chain_prove_nothing_in_this_one(kind: str, parameters: bytes | None) -> None:
+    """RFC 5155 sections 4.1.2 and 7.1: a zone that goes over to other parameters holds two chains, of which one may be in the making."""
+    zone = read_zone_file(ZONES / f"{kind}.signed.test.zone", None)
+    hashing = parameters or b"\x01\x00\x00\x05\x00"
+    half_made = []
+    for number, rrset in enumerate(each for each in zone.rrsets if each.rdtype == rdtype.NSEC3):
+        label = rrset.owner[1:33].translate(bytes.maketrans(b"0123456789abcdef", b"fedcba9876543210"))
+        owner = WireName(b"\x20" + label + rrset.owner[33:])
+        data = hashing + rrset.rdatas[0][5 + rrset.rdatas[0][4] :]
+        if number % 2:
+            half_made.append(RRset(owner, rdtype.NSEC3, rrset.ttl_s, (data,)))
+    rrsets = [
+        RRset(each.owner, each.rdtype, each.ttl_s, (parameters, *each.rdatas))
+        if each.rdtype == rdtype.NSEC3PARAM and parameters
+        else each
+        for each in zone.rrsets
+    ]
+    names = [dns.name.from_wire(each, 0)[0] for each in ZoneIndex.of(zone).children]
+    names += [dns.name.Name((label, *each.labels)) for each in names for label in (b"absent", b"q")]
+    assert replies(ZoneData(zone.origin, (*half_made, *rrsets)), names) == replies(zone, names)
