@@ -56,9 +56,9 @@ fuzz: setup ## Random input at the name server and the API
 	@echo "==> fuzz"
 	@$(PYTEST) -m 'slow and not endurance' -k fuzz --durations=10
 
-test-kube: setup ## The API's behaviour against a real kube-apiserver and etcd (needs go)
-	@echo "==> real kube-apiserver in .kube-real (built once, about ten minutes)"
-	@$(BIN)/python -m tests.standalone.real_server .kube-real
+test-kube: setup ## The product on a real kube-apiserver and etcd (needs go)
+	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
+	@$(BIN)/python -m tests.cluster .kube-real
 
 test-pure: setup ## The name server's tests again, without the native data plane
 	@echo "==> tests in Python alone"

@@ -25,8 +25,8 @@ from bench.load import apply_zones, until_programmed
 from kube.config import connect
 from standalone.up.config import SERVER_NAME, SYSTEM_NAMESPACE
 from standalone.up.install import announce_server, install
+from tests.cluster.control_plane import running as control_plane
 from tests.product.product import free_port
-from tests.standalone.real_server import running as control_plane
 
 ZONES: Final = 100
 RECORDS_EACH: Final = 100

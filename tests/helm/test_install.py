@@ -1,7 +1,7 @@
 """`helm install`, `upgrade` and `uninstall` of the chart against an API server.
 
 By default the embedded one, with the kinds that it lacks added; DNS_API_KUBE_URL and DNS_API_KUBE_TOKEN aim this at a real one:
-`python -m tests.standalone.real_server DIRECTORY tests/helm/test_install.py`.
+`python -m tests.cluster DIRECTORY tests/helm/test_install.py`.
 """
 
 from __future__ import annotations

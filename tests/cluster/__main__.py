@@ -1,0 +1,79 @@
+"""Runs the suites on a real control plane: `python -m tests.cluster DIRECTORY [pytest argument ...]`.
+
+Builds the programs into DIRECTORY when they are not there yet. Without further arguments: the API-behaviour suite and the installation of
+the chart on one API server, then the product's suites, each on a control plane of its own, and at last the judgement on the rights that
+they needed. With arguments: pytest with these, in the same surroundings.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from tests.cluster.build import BuildError, build
+from tests.cluster.control_plane import running
+from tests.cluster.program import ROOT
+
+STANDALONE: Final = sorted(str(each.relative_to(ROOT)) for each in (ROOT / "tests" / "standalone").glob("test_*.py"))
+TOGETHER: Final = ("-n", "2", "--dist", "loadfile")
+ALONE: Final = ("-p", "no:xdist")
+LONG: Final = ("-m", "(slow or not slow) and not endurance")
+SUITES: Final[Mapping[str, tuple[str, ...]]] = {
+    "behaviour of the API": (*ALONE, *STANDALONE, "tests/helm/test_install.py"),
+    "contract, hosted, endpoints, Route 53, Cloudflare": (
+        *TOGETHER,
+        "tests/product",
+        "--ignore=tests/product/availability",
+        "tests/controllers/providers/route53/test_kubectl.py",
+        "tests/controllers/providers/cloudflare/test_kubectl.py",
+        "tests/controllers/apps/test_published.py",
+        "tests/cluster/test_life.py",
+    ),
+    "availability": (*TOGETHER, *LONG, "tests/product/availability", "tests/cluster/test_admission_down.py"),
+    "quiet": (*ALONE, *LONG, "-s", "tests/cluster/test_quiet.py"),
+}
+RIGHTS: Final = (*ALONE, "tests/cluster/test_rights.py")
+
+
+def main() -> int:
+    """Build, run, judge; the exit code is 0 when everything passed."""
+    directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
+    try:
+        programs = build(directory)
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="dns-api-audit-") as audit:
+        environment = os.environ | {"DNS_API_KUBE_PROGRAMS": str(programs), "DNS_API_KUBE_AUDIT": audit}
+        if arguments:
+            return _pytest("as asked", arguments, environment, programs)
+        codes = [_pytest(name, list(words), environment, programs) for name, words in SUITES.items()]
+        judged = environment | {"DNS_API_KUBE_AUDIT_OF_ALL": audit}
+        codes.append(_pytest("rights", list(RIGHTS), judged, programs))
+    return max(codes)
+
+
+def _pytest(name: str, words: list[str], environment: Mapping[str, str], programs: Path) -> int:
+    began = time.monotonic()
+    print(f"==> {name}", flush=True)
+    with ExitStack() as stack:
+        own = dict(environment)
+        if any(each.startswith(("tests/standalone", "tests/helm")) for each in words):
+            state = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dns-api-kube-")))
+            plane = stack.enter_context(running(programs, state))
+            own |= {"DNS_API_KUBE_URL": plane.url, "DNS_API_KUBE_TOKEN": plane.token}
+        command = [sys.executable, "-m", "pytest", "-q", "--timeout", "600", *words]
+        code = subprocess.run(command, cwd=ROOT, env=own, check=False).returncode
+    print(f"==> {name}: {'passed' if code == 0 else 'FAILED'} after {time.monotonic() - began:.0f} s", flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
