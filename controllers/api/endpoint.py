@@ -63,6 +63,7 @@ class EndpointReason(StrEnum):
     INVALID_HOSTNAME = "InvalidHostname"
     TOO_MANY_HOSTNAMES = "TooManyHostnames"
     ROUTE_NOT_ACCEPTED = "RouteNotAccepted"
+    NO_MATCHING_LISTENER = "NoMatchingListener"
     UNSUPPORTED_ANNOTATION = "UnsupportedAnnotation"
     ZONE_NOT_FOUND = "ZoneNotFound"
     ZONE_DELETING = "ZoneDeleting"

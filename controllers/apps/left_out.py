@@ -19,6 +19,7 @@ LeftOutReason = Literal[
     EndpointReason.INVALID_HOSTNAME,
     EndpointReason.TOO_MANY_HOSTNAMES,
     EndpointReason.ROUTE_NOT_ACCEPTED,
+    EndpointReason.NO_MATCHING_LISTENER,
     EndpointReason.UNSUPPORTED_ANNOTATION,
 ]
 

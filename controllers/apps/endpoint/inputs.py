@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,13 +63,15 @@ class EndpointInformers:
 class EndpointInputs:
     """One endpoint and its surroundings.
 
-    `existing` are the RecordSets that were made for it. `namespace` is where further ones go. `grantees` are the namespaces that a Zone
-    has to give a name to, the endpoint's own and that one, with their labels, None while those are not known.
+    `existing` are the RecordSets that were made for it, `by_hostname` the same by the hostname that they hold. `namespace` is where
+    further ones go. `grantees` are the namespaces that a Zone has to give a name to, the endpoint's own and that one, with their labels,
+    None while those are not known.
     """
 
     key: ObjectKey
     endpoint: EndpointRecordSet | None
     existing: tuple[RecordSet, ...]
+    by_hostname: Mapping[str | None, Sequence[RecordSet]]
     namespace: str
     grantees: Mapping[str, Mapping[str, str] | None]
     surroundings: AppSurroundings
@@ -97,9 +99,9 @@ class EndpointInputs:
     def zone_of(self, record_set: RecordSet) -> Zone | None:
         return self.zone(record_set.spec.zone_ref.key_from(record_set.meta.namespace))
 
-    def hostname_of(self, record_set: RecordSet) -> str | None:
-        """Return the hostname that a RecordSet holds; what its annotation says where its Zone is not there to tell."""
-        return held_name(record_set, self.surroundings.zones) or record_set.meta.annotations.get(HOSTNAME_ANNOTATION)
+    def made_for(self, hostname: str) -> Sequence[RecordSet]:
+        """Return the RecordSets that hold a hostname."""
+        return self.by_hostname.get(hostname, ())
 
     def record_set(self, name: str) -> RecordSet | None:
         """Return what stands at a name where this endpoint's RecordSets go, whosever it is."""
@@ -112,11 +114,15 @@ def gather(
     """Return the inputs of an endpoint; `namespace` is that of all RecordSets, None for the endpoint's own."""
     where = namespace or key.namespace
     namespaces = {name: surroundings.namespaces.get(ObjectKey("", name)) for name in (key.namespace, where)}
-    existing = surroundings.record_sets.by_index(OWNER_INDEX, key)
+    existing = sorted(surroundings.record_sets.by_index(OWNER_INDEX, key), key=lambda each: each.key)
+    by_hostname: dict[str | None, list[RecordSet]] = {}
+    for each in existing:
+        by_hostname.setdefault(held_hostname(each, surroundings.zones), []).append(each)
     return EndpointInputs(
         key=key,
         endpoint=informers.endpoints.get(key),
-        existing=tuple(sorted(existing, key=lambda each: each.key)),
+        existing=tuple(existing),
+        by_hostname=by_hostname,
         namespace=where,
         grantees={name: meta.labels if meta is not None else None for name, meta in namespaces.items()},
         surroundings=surroundings,
@@ -124,10 +130,12 @@ def gather(
     )
 
 
-def held_name(record_set: RecordSet, zones: Informer[Zone]) -> str | None:
-    """Return the absolute name that a RecordSet's records have, None while its Zone is not there to tell."""
+def held_hostname(record_set: RecordSet, zones: Informer[Zone]) -> str | None:
+    """Return the hostname that a RecordSet holds; what its annotation says, if anything, where its Zone is not there to tell."""
     zone = zones.get(record_set.spec.zone_ref.key_from(record_set.meta.namespace))
-    return absolute_name(record_set.spec.name, zone) if zone is not None else None
+    if zone is None:
+        return record_set.meta.annotations.get(HOSTNAME_ANNOTATION)
+    return absolute_name(record_set.spec.name, zone)
 
 
 def place_of(record_set: RecordSet) -> tuple[ObjectKey, str]:

@@ -16,9 +16,9 @@ from kube.object import ObjectKey
 def former_zones(plan: HostnamePlan, inputs: EndpointInputs) -> list[Zone]:
     """Return the zones that have RecordSets of a hostname, stay, and are not the hostname's own; each once."""
     found: dict[ObjectKey, Zone] = {}
-    for there in inputs.existing:
+    for there in inputs.made_for(plan.hostname):
         zone = inputs.zone_of(there)
-        if zone is None or zone.deleting or there.deleting or inputs.hostname_of(there) != plan.hostname:
+        if zone is None or zone.deleting or there.deleting:
             continue
         if plan.zone is None or zone.key != plan.zone.key:
             found[zone.key] = zone
@@ -28,19 +28,19 @@ def former_zones(plan: HostnamePlan, inputs: EndpointInputs) -> list[Zone]:
 def leftovers(inputs: EndpointInputs, plans: Mapping[str, HostnamePlan]) -> Iterator[RecordSet]:
     """Yield the RecordSets that are no longer needed, with what came of applying the others known."""
     wanted = {each.key for plan in plans.values() for each in plan.wanted}
-    for there in inputs.existing:
-        if not there.deleting and there.key not in wanted and _is_over(there, plans, inputs):
-            yield there
+    for hostname, made in inputs.by_hostname.items():
+        for there in made:
+            if not there.deleting and there.key not in wanted and _is_over(there, hostname, plans, inputs):
+                yield there
 
 
-def _is_over(there: RecordSet, plans: Mapping[str, HostnamePlan], inputs: EndpointInputs) -> bool:
+def _is_over(there: RecordSet, hostname: str | None, plans: Mapping[str, HostnamePlan], inputs: EndpointInputs) -> bool:
     """Say whether a RecordSet that nobody wants has nothing left to hold a name for."""
     if inputs.staying is None:
         return True
-    zone, hostname = inputs.zone_of(there), inputs.hostname_of(there)
     if hostname is None:
         return False  # its zone is not there, and whoever took its annotation away did not say what it is for
-    plan = plans.get(hostname)
+    zone, plan = inputs.zone_of(there), plans.get(hostname)
     if plan is None or (zone is not None and zone.deleting):
         return True
     if not plan.resolved or plan.zone is None:

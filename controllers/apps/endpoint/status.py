@@ -95,8 +95,8 @@ def _hostname(
 def _made(plan: HostnamePlan, inputs: EndpointInputs) -> list[HostnameRecordSet]:
     if plan.wanted and plan.resolved:
         return [_record_set(each, inputs) for each in (*plan.wanted, *plan.former)]
-    mine = [each for each in inputs.existing if inputs.hostname_of(each) == plan.hostname]
-    return [_kept(index, each) for index, each in enumerate(sorted(mine, key=lambda each: each.spec.type))]
+    mine = sorted(inputs.made_for(plan.hostname), key=lambda each: each.spec.type)
+    return [_kept(index, each) for index, each in enumerate(mine)]
 
 
 def _record_set(wanted: Wanted, inputs: EndpointInputs) -> HostnameRecordSet:

@@ -51,20 +51,21 @@ def endpoint_of(
     cannot be read (`blind`). `labels` are those of namespaces.
     """
     good: set[str] = set(published) if blind else set()
-    doubts: dict[str, Judgement] = {}
+    left_out: dict[str, LeftOut] = {}
     waits_s = []
     for route in sorted((each for each in routes if not each.meta.deleting), key=lambda each: each.meta.key):
         judgement = judge_route(route, now, grace_s)
         if judgement.again_s is not None:
             waits_s.append(judgement.again_s)
         named = hostnames_at(gateway, route, labels.get(route.meta.namespace))
+        left_out |= _unmatched(gateway, route, named)
         if judgement.standing is Standing.ACCEPTED:
             good |= named
             continue
         if judgement.standing is Standing.IN_DOUBT:
             good |= named & published
-        doubts |= dict.fromkeys(named, judgement)
-    hostnames = sort_out(good, _left_out(doubts, good))
+        left_out |= {each: _unaccepted(each, judgement) for each in named}
+    hostnames = sort_out(good, (each for each in left_out.values() if each.hostname not in good))
     live = not gateway.meta.deleting
     retirement = gateway.meta.annotations.get(RETIREMENT_ANNOTATION)
     endpoint = Endpoint(
@@ -142,7 +143,15 @@ def _lets_in(listener: Listener, gateway: Gateway, route: HttpRoute, labels: Map
             return False
 
 
-def _left_out(doubts: Mapping[str, Judgement], good: set[str]) -> Iterable[LeftOut]:
-    for hostname, judgement in doubts.items():
-        if hostname not in good:
-            yield LeftOut(hostname=hostname, reason=EndpointReason.ROUTE_NOT_ACCEPTED, message=judgement.message)
+def _unaccepted(hostname: str, judgement: Judgement) -> LeftOut:
+    return LeftOut(hostname=hostname, reason=EndpointReason.ROUTE_NOT_ACCEPTED, message=judgement.message)
+
+
+def _unmatched(gateway: Gateway, route: HttpRoute, named: set[str]) -> dict[str, LeftOut]:
+    """Return the hostnames of a route that none of the listeners which take the route has, nor any name below them."""
+    message = f"No listener of Gateway {gateway.meta.key} that takes HTTPRoute {route.meta.key} has the hostname."
+    return {
+        each: LeftOut(hostname=each, reason=EndpointReason.NO_MATCHING_LISTENER, message=message)
+        for each in route.hostnames
+        if each and not any(in_common([each], found) for found in named)
+    }

@@ -47,8 +47,20 @@ async def test_listener_and_route_narrow_one_another(world: World) -> None:
     await world.gateway("edge", "192.0.2.1", hostname="*.example.test")
     await world.route("one", "edge", "a.example.test", "a.elsewhere.test")
     await world.until_records(A)
+    await world.until_reason(EDGE, "a.elsewhere.test", "False/NoMatchingListener")
+    told = (await world.hostname(EDGE, "a.elsewhere.test"))["conditions"][0]["message"]
+    assert told == "No listener of Gateway default/edge that takes HTTPRoute default/one has the hostname."
     await world.route("two", "edge")
     await world.until_records(A, ("*", "A", "192.0.2.1"))
+
+
+async def test_a_wildcard_that_listeners_narrow_is_not_left_out(world: World) -> None:
+    await world.zone("zone", "example.test")
+    await world.gateway("edge", "192.0.2.1", hostname="a.example.test")
+    await world.route("one", "edge", "*.example.test")
+    await world.until_records(A)
+    await world.until_reason(EDGE, "a.example.test", "True/Resolved")
+    assert await world.hostname(EDGE, "*.example.test") == {}
 
 
 async def test_nobody_names_a_hostname_so_nothing_is_published(world: World) -> None:
