@@ -31,6 +31,7 @@ from controllers.core.shortfall import Shortfall
 from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
 from controllers.core.zone_rule import judge_ledger, judge_surroundings
 from kube.object import ObjectKey
+from zonemodel.record import RecordBodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +135,14 @@ def _under_deletion(zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Clai
     """Wait for the claims that own records; then clean up.
 
     A claim that owns nothing holds nobody up, and items whose claims were lost go the way that the provider's deletion policy says.
-    A ledger that was never this Zone's, since it is of another domain, provider or class, does not go with it.
+    Nothing is edited any more. A ledger that was never this Zone's, since it is of another domain, provider or class, does not go with it.
     """
     late = refused(Reason.ZONE_NOT_ACCEPTED, f"Zone {inputs.key} is being deleted.")
     if not judge_ledger(zone, inputs).accepted:
         return replace(_kept(inputs, ledger, claims, None, dict.fromkeys(claims, late)), hold_zone=False)
     if ledger.items.keys() & claims.keys():
-        return _kept(inputs, ledger, claims, None, {key: ACCEPTED if key in ledger.items else late for key in claims})
+        own = {key for key, claim in claims.items() if key in ledger.items and _is_composed(claim, ledger.items[key])}
+        return _kept(inputs, ledger, claims, None, {key: ACCEPTED if key in own else late for key in claims})
     told = {key: late for key, claim in claims.items() if inputs.units and not claim.meta.deleting}
     return Composition(ledger, None, told, delete_units=True, hold_zone=bool(inputs.units))
 
@@ -344,6 +346,15 @@ class _Composing:
             zone_class_ref=FullRef(namespace=zone_class.namespace, name=zone_class.name),
             adoption=self.payloads.payloads.get("adoption"),
         )
+
+
+def _is_composed(claim: RecordSet, item: UnitRecordSet) -> bool:
+    """Say whether an item is that of a claim as it is, or of one that goes, which has a generation that its item never gets."""
+    if claim.meta.deleting:
+        return True
+    said = ("name", "type", "ttl", *RecordBodies.model_fields)
+    same = all(getattr(item, name) == getattr(claim.spec, name) for name in said)
+    return same and item.observed_generation == claim.meta.generation
 
 
 def _with_deletion_requested(item: UnitRecordSet) -> UnitRecordSet:

@@ -324,6 +324,21 @@ def test_a_deleting_zone_waits_for_owners_only() -> None:
     assert not compose(inputs(stranger, zone=leaving)).hold_zone
 
 
+def test_a_deleting_zone_takes_no_edits_and_says_so() -> None:
+    claims = [record_set(name, name) for name in ("kept", "edited", "again", "going")]
+    before = compose(inputs(*claims))
+    edited = record_set("edited", "edited", metadata={"generation": 2}, ttl=77)
+    again = record_set("again", "again", metadata={"uid": "another"}, ttl=77)
+    going = record_set("going", "going", metadata=deleting(generation=2))
+    after = compose(inputs(claims[0], edited, again, going, zone=zone(deleting()), units=units(before)))
+    assert {claim.key for claim in (edited, again) if verdict(after, claim) == (FALSE, Reason.ZONE_NOT_ACCEPTED)} == {
+        edited.key,
+        again.key,
+    }
+    assert verdict(after, claims[0])[0] is verdict(after, going)[0] is ConditionStatus.TRUE
+    assert items(after)[edited.key] == items(before)[edited.key]
+
+
 @pytest.mark.parametrize("claimed", [True, False])
 def test_a_zone_that_goes_leaves_the_ledger_of_another_domain_alone(claimed: bool) -> None:
     www = record_set("www")
