@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from controllers.api.group import CORE_FINALIZER
+import pytest
+
+from controllers.api.group import CORE_FINALIZER, PROVIDER_FINALIZER
 from controllers.api.record_set import RecordSet
 from controllers.core.apply import LedgerWriter
 from controllers.core.compose import Composition, compose
@@ -87,6 +89,22 @@ async def test_a_part_is_emptied_before_it_is_deleted() -> None:
         parts = [unit(main, metadata=held), unit(spec, metadata=held)]
         await LedgerWriter(client, Expectations()).write_ledger(inputs(units=parts), composed)
         assert client.asked == [f"{asked} example.part-1"]
+
+
+async def test_a_claim_with_records_in_the_ledger_is_not_let_go() -> None:
+    client, claim = Recorder(), leaving("7")
+    held = Composition(NOTHING_HELD.ledger, None, {}, hold_zone=True, hold=frozenset({claim.key}))
+    await LedgerWriter(client, Expectations()).release_claims(inputs(claim), held)
+    assert client.asked == []
+
+
+@pytest.mark.parametrize(("providers", "asked"), [([PROVIDER_FINALIZER], []), ([], ["example"])])
+async def test_a_part_is_let_go_after_its_provider_has_let_it_go(providers: list[str], asked: list[str]) -> None:
+    client, composed = Recorder(), compose(inputs(record_set("www")))
+    assert composed.parts is not None
+    part = unit(composed.parts[0], metadata=deleting(finalizers=[CORE_FINALIZER, *providers]))
+    await LedgerWriter(client, Expectations()).write_ledger(inputs(units=[part]), NOTHING_HELD)
+    assert client.asked == asked
 
 
 def leaving(version: str) -> RecordSet:
