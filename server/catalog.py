@@ -116,7 +116,7 @@ class Catalog:
         self,
         origin: WireName,
         made: Iterable[RRset],
-        pages: Iterable[tuple[bytes, ...]],
+        pages: Iterable[bytes],
         read: Callable[[bytes], RRset],
     ) -> Zone | None:
         """Return the zone of a snapshot where there is a faster way than the ordinary one; may be called on any thread.

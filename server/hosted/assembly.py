@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kube.object import ObjectKey
-from server.hosted.content import Content, Line
+from server.hosted.content import Content, PageLines
 from server.hosted.object import Manifest, PageObject
 
 
@@ -31,7 +31,7 @@ def assemble(manifest: Manifest, page_at: Callable[[ObjectKey], PageObject | Non
     """Return the content that a manifest names; `page_at` finds pages by object name in the manifest's namespace."""
     if manifest.head is None:
         return Rejected(manifest.fault)
-    found: dict[str, tuple[Line, ...]] = {}
+    found: dict[str, PageLines] = {}
     missing = []
     for ref in manifest.pages:
         page = page_at(ObjectKey(manifest.key.namespace, ref.name))

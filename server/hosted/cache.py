@@ -18,7 +18,7 @@ import structlog
 from kube.object import ObjectKey
 from server.cache_folder import CacheError, CacheFolder
 from server.durable import sync_folder, write_whole
-from server.hosted.content import Content, Head, Line, digest_of
+from server.hosted.content import Content, Head, PageLines
 from zonemodel.hosted_zone import HostedZoneSpec, PageRef, Transfer
 from zonemodel.name import Fqdn
 
@@ -61,10 +61,10 @@ class SnapshotCache:
 
     def store(self, key: ObjectKey, content: Content) -> None:
         """Keep this snapshot in place of the manifest's previous one; it survives a crash once this returns."""
-        new = [(self._page_path(digest), lines) for digest, lines in content.pages.items()]
-        for path, lines in new:
+        new = [(self._page_path(digest), page) for digest, page in content.pages.items()]
+        for path, page in new:
             if not path.exists():
-                write_whole(path, b"\n".join(lines))
+                write_whole(path, page.text)
         sync_folder(self._folder)  # the manifest must not outlive a crash that its pages do not
         head = content.head
         spec = HostedZoneSpec(
@@ -122,13 +122,13 @@ class SnapshotCache:
             raise ValueError("the snapshot does not have the digest that it is stored under")
         return CachedZone(ObjectKey(file["namespace"], file["name"]), Content(head, spec.digest, pages))
 
-    def _read_page(self, digest: str) -> tuple[Line, ...]:
+    def _read_page(self, digest: str) -> PageLines:
         path = self._page_path(digest)
-        lines = tuple(path.read_bytes().split(b"\n"))
-        if digest_of(lines) != digest:
+        page = PageLines(path.read_bytes())
+        if page.digest != digest:
             path.unlink(missing_ok=True)  # `store` writes a page only where there is none
             raise ValueError(f"the page {digest} does not have the digest that it is stored under")
-        return lines
+        return page
 
     def _manifest_path(self, key: ObjectKey) -> Path:
         return self._folder / (hashlib.sha256(str(key).encode()).hexdigest()[:32] + _MANIFEST_SUFFIX)

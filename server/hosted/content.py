@@ -6,7 +6,7 @@ Owns the line form, which is small to keep, quick to compare, and read in full o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,37 @@ SetKey = tuple[WireName, int]
 
 
 @dataclass(frozen=True, slots=True)
+class PageLines(Collection[Line]):
+    """The sorted lines of one page, as the one piece of `text` that digests cover: a zone keeps them as long as it is served."""
+
+    text: bytes
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> PageLines:
+        """Join sorted lines."""
+        return cls(b"\n".join(lines))
+
+    @property
+    def digest(self) -> str:
+        """The digest that `zonemodel.snapshot.record_sets_digest` gives for these record sets."""
+        return "sha256:" + hashlib.sha256(self.text).hexdigest()
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.text.split(b"\n") if self.text else ())
+
+    def __len__(self) -> int:
+        return self.text.count(b"\n") + 1 if self.text else 0
+
+    def __contains__(self, line: object) -> bool:
+        return line in tuple(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """One page's record sets, sorted, and the digest of them all."""
+    """One page's record sets and the digest of them all."""
 
     digest: str
-    lines: tuple[Line, ...]
+    lines: PageLines
 
 
 def read_lines(record_sets: Sequence[Mapping[str, Any]], is_expected: Callable[[str], bool]) -> Lines:
@@ -46,13 +72,8 @@ def read_lines(record_sets: Sequence[Mapping[str, Any]], is_expected: Callable[[
 
 
 def _lines(lines: Iterable[Line]) -> Lines:
-    ordered = tuple(sorted(lines))
-    return Lines(digest_of(ordered), ordered)
-
-
-def digest_of(lines: Sequence[Line]) -> str:
-    """Return the digest of sorted lines: the one that `zonemodel.snapshot.record_sets_digest` gives for their record sets."""
-    return "sha256:" + hashlib.sha256(b"\n".join(lines)).hexdigest()
+    page = PageLines.of(sorted(lines))
+    return Lines(page.digest, page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +105,7 @@ class Content:
 
     head: Head
     digest: str
-    pages: Mapping[str, tuple[Line, ...]]
+    pages: Mapping[str, PageLines]
 
     def zone_data(self) -> ZoneData:
         """Return the whole zone as wire data; raises ValueError when a value has no wire form or a set stands twice."""

@@ -112,7 +112,7 @@ class Serving:
         domain = content.head.domain
         made = content.head.rrsets().values()
         gathered = self._catalog.gather(
-            to_wire(domain), made, content.pages.values(), lambda line: rrset_of(line, domain)
+            to_wire(domain), made, (page.text for page in content.pages.values()), lambda line: rrset_of(line, domain)
         )
         return _whole(content) if gathered is None else gathered
 

@@ -45,7 +45,7 @@ def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
 
 
 def gather_bulk(
-    origin: WireName, made: Iterable[RRset], pages: Iterable[tuple[bytes, ...]], read: Callable[[bytes], RRset]
+    origin: WireName, made: Iterable[RRset], pages: Iterable[bytes], read: Callable[[bytes], RRset]
 ) -> tuple[Bulk, Zone] | None:
     """Return the zone of a snapshot: of the sets that are `made`, and those of canonical lines, which `read` understands all.
 
@@ -54,8 +54,8 @@ def gather_bulk(
     draft = BulkDraft(origin)
     for rrset in made:
         draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
-    for lines in pages:
-        for rrset in map(read, draft.add_lines(lines)):
+    for page in pages:
+        for rrset in map(read, draft.add_lines(page)):
             draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
     bulk = draft.finish()
     return None if bulk is None else _judged(bulk)

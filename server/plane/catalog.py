@@ -82,7 +82,7 @@ class NativeCatalog(Catalog):
         self,
         origin: WireName,
         made: Iterable[RRset],
-        pages: Iterable[tuple[bytes, ...]],
+        pages: Iterable[bytes],
         read: Callable[[bytes], RRset],
     ) -> Zone | None:
         found = gather_bulk(origin, made, pages, read)

@@ -163,17 +163,17 @@ impl BulkDraft {
     }
 
     /// Takes the sets of canonical lines; returns the lines that are not plain, for Python to read.
-    fn add_lines<'py>(&self, lines: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let mut left = Vec::new();
+    fn add_lines<'py>(&self, py: Python<'py>, text: &[u8]) -> Vec<Bound<'py, PyBytes>> {
         let mut set = line::Set::default();
-        for line in lines.iter() {
-            let line = line.downcast_into::<PyBytes>()?;
-            match set.read(line.as_bytes(), &self.origin) {
-                Some(()) => self.add(&set.owner, set.rdtype, set.ttl_s, set.rdatas.iter().map(Vec::as_slice)),
-                None => left.push(line),
+        let mut is_left = |line: &&[u8]| {
+            let is_plain = set.read(line, &self.origin).is_some();
+            if is_plain {
+                self.add(&set.owner, set.rdtype, set.ttl_s, set.rdatas.iter().map(Vec::as_slice));
             }
-        }
-        Ok(left)
+            !is_plain
+        };
+        let lines = text.split(|octet| *octet == b'\n').filter(|line| !line.is_empty());
+        lines.filter(|line| is_left(line)).map(|line| PyBytes::new(py, line)).collect()
     }
 
     /// Takes one set.
