@@ -52,11 +52,11 @@ class Proofs:
     def add_to(self, reply: Reply) -> None:
         """Put signatures and proofs into a reply; the SOA of a denial becomes a record like others."""
         proofs = list(self._proofs(reply))
+        if reply.authority and (delegation := self.index.at(reply.authority[0].owner).get(rdtype.DS)) is not None:
+            reply.authority.append(delegation)
         if reply.denial:
             reply.denial = False
             reply.authority.append(negative_soa(self.index.at(self.index.origin)[rdtype.SOA]))
-        if reply.authority and (delegation := self.index.at(reply.authority[0].owner).get(rdtype.DS)) is not None:
-            reply.authority.append(delegation)
         for proof in proofs:
             if proof not in reply.authority:
                 reply.authority.append(proof)

@@ -147,3 +147,11 @@ def test_the_records_of_another_chain_prove_nothing_in_this_one(kind: str, param
     names = [dns.name.from_wire(each, 0)[0] for each in ZoneIndex.of(zone).children]
     names += [dns.name.Name((label, *each.labels)) for each in names for label in (b"absent", b"q")]
     assert replies(ZoneData(zone.origin, (*half_made, *rrsets)), names) == replies(zone, names)
+
+
+def test_a_ds_set_at_the_apex_belongs_to_no_denial() -> None:
+    """RFC 4035 section 2.4: it is of no use there, and no child begins at the apex."""
+    zone = read_zone_file(ZONES / "nsec.signed.test.zone", None)
+    ds = RRset(zone.origin, rdtype.DS, 60, (b"\0\x01\x0d\x02" + bytes(32),))
+    name = dns.name.from_text("nope.nsec.signed.test.")
+    assert replies(ZoneData(zone.origin, (*zone.rrsets, ds)), [name]) == replies(zone, [name])
