@@ -12,7 +12,7 @@ from typing import Final
 import dns.rdatatype
 
 from controllers.api.record_withdrawal_item import SERVER_LIMIT, UnitWithdrawal
-from controllers.ledger.withdrawal import LONG_CHAIN_RCODE, ServerWord, Sighting
+from controllers.ledger.withdrawal import LONG_CHAIN_RCODE, REFERRAL_RCODE, ServerWord, Sighting
 from controllers.probe.address import Address
 from controllers.probe.answer import NOT_ASKED, Answer, Outcome, Question
 from controllers.probe.prober import ALIAS_LIMIT
@@ -99,7 +99,9 @@ def _word(server: str, address: str, walks: list[list[Answer]], apex: Answer | N
     if failed is None and apex is not None and apex.outcome is not Outcome.DATA:
         failed = apex
     ttl_s = max((answer.ttl_s or 0 for answer in answers), default=0) if gave else None
-    rcode = failed.word if failed is not None else answers[0].rcode
+    rcode = answers[0].rcode
+    if failed is not None:
+        rcode = REFERRAL_RCODE if failed.outcome is Outcome.REFERRAL else failed.word
     return ServerWord(server, rcode, answered=failed is None, gave=gave, ttl_s=ttl_s)
 
 

@@ -36,8 +36,11 @@ NAMED_SERVERS: Final = 5
 NOTED_SERVERS: Final = 16
 """So many servers are noted by name; more of them by a digest, so that a ledger has room for the notes of all its withdrawals."""
 LONG_CHAIN_RCODE: Final = "CHAIN"
+REFERRAL_RCODE: Final = "REFERRAL"
 _WORDS: Final = {
     LONG_CHAIN_RCODE: "the chain of aliases is too long",
+    REFERRAL_RCODE: "the name is delegated to servers of another zone",
+    "LAME": "the server does not have the zone",
     "NOADDRESS": "the server has no address",
     "UNRESOLVED": "no resolver tells all addresses of the server",
     "NOTASKED": "nobody has asked the server",

@@ -85,6 +85,7 @@ class Answer:
 SILENCE: Final = Answer(Outcome.SILENT, "TIMEOUT")
 NO_ROUTE: Final = Answer(Outcome.UNROUTABLE, "UNREACHABLE")
 GARBAGE: Final = Answer(Outcome.FAILED, "MALFORMED")
+NOT_AUTHORITATIVE: Final = Answer(Outcome.LAME, "NOERROR")
 TOO_MANY: Final = Answer(Outcome.FAILED, "TOOMANY")
 NO_ADDRESS: Final = Answer(Outcome.UNASKED, "NOADDRESS")
 NOT_ASKED: Final = Answer(Outcome.UNASKED, "NOTASKED")

@@ -16,7 +16,7 @@ import dns.message
 import dns.rdatatype
 
 from controllers.probe.address import Address
-from controllers.probe.answer import NO_ADDRESS, Answer, Outcome, Question, read_answer
+from controllers.probe.answer import NO_ADDRESS, NOT_AUTHORITATIVE, Answer, Outcome, Question, read_answer
 from controllers.probe.exchange import TIMEOUT_S, Exchange
 
 OUTSTANDING_LIMIT: Final = 32
@@ -131,11 +131,12 @@ class _Interview:
         self._silences = 0
 
     async def ask_all(self, questions: Sequence[Question]) -> Answers:
-        """Ask the first question alone: who does not speak for the apex has nothing to say about the rest of the zone."""
-        answers = {questions[0]: await self._ask(questions[0])}
-        first = answers[questions[0]]
-        if not first.outcome.is_answer:
-            return dict.fromkeys(questions, first)
+        """Ask for the apex SOA, the first question, alone: who has none does not have the zone, and its "no" is about another one."""
+        first = await self._ask(questions[0])
+        if first.outcome is not Outcome.DATA:
+            rest = NOT_AUTHORITATIVE if first.outcome.is_answer else first
+            return {**dict.fromkeys(questions, rest), questions[0]: first}
+        answers = {questions[0]: first}
         free = asyncio.Semaphore(OUTSTANDING_LIMIT)
 
         async def ask(question: Question) -> None:

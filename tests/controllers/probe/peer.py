@@ -83,6 +83,7 @@ def _bind(peer: Peer) -> tuple[list[str], str]:
     empty-zones-enable no;
     notify no;
     minimal-responses no;
+    check-names primary ignore;
 }};
 controls {{ }};
 {zones}"""
@@ -178,9 +179,10 @@ async def running_peer(
 
 def free_port(*hosts: str) -> int:
     """A port that is free on all of these addresses, for UDP and TCP."""
+    host = hosts[0] if hosts else "127.0.0.1"
     while True:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as first:
-            first.bind((hosts[0] if hosts else "127.0.0.1", 0))
+        with socket.socket(_family(host), socket.SOCK_STREAM) as first:
+            first.bind((host, 0))
             port = int(first.getsockname()[1])
         if all(_is_free(host, port) for host in hosts or ("127.0.0.1",)):
             return port
@@ -188,12 +190,16 @@ def free_port(*hosts: str) -> int:
 
 def _is_free(host: str, port: int) -> bool:
     for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-        with socket.socket(socket.AF_INET, kind) as each:
+        with socket.socket(_family(host), kind) as each:
             try:
                 each.bind((host, port))
             except OSError:
                 return False
     return True
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 @contextmanager

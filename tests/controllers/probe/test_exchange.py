@@ -140,7 +140,13 @@ async def test_servers_that_fail_refuse_or_do_not_speak_for_the_zone_are_told_ap
 
 async def test_an_address_without_a_way_to_it_is_not_taken_for_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     nowhere = Address("2001:db8::1")
-    async with scripted(lambda query, _: [answer(query, "192.0.2.1").to_wire()]) as (at, _):
+
+    def script(query: dns.message.Message, _: int) -> list[bytes]:
+        reply = answer(query, "192.0.2.1")
+        reply.answer.append(dns.rrset.from_text("shop.test.", 60, "IN", "SOA", "ns. h. 1 1 1 1 1"))
+        return [reply.to_wire()]
+
+    async with scripted(script) as (at, _):
         assert has_route(at)
         connect = socket.socket.connect
 
