@@ -5,7 +5,7 @@ Owns the one place where a zone's next version takes effect: a query sees the wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import add
 from pathlib import Path
 
@@ -123,6 +123,9 @@ class Catalog:
 
         It holds the sets `made` and those of the pages' canonical lines, which `read` understands. Raises ValueError as that does.
         """
+
+    def collect(self, origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> Zone | None:
+        """Return the zone of records (owner, type, TTL, data) in any order, likewise; what is not understood is no zone here."""
 
     def prepare(self, zone: Zone) -> None:
         """Do ahead what `replace` has to do for a large zone; may be called on any thread."""

@@ -5,7 +5,7 @@ Owns how such a zone looks to the rest of the server: as any other. What native 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+_TURN: Final = 10_000
+"""Records that are handed over before other threads get their turn."""
+
 
 def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
     """Return a zone and its plain names; None for a file, or a zone, that has to be read in the ordinary way."""
@@ -57,6 +60,16 @@ def gather_bulk(
     for page in pages:
         for rrset in map(read, draft.add_lines(page)):
             draft.add_set(rrset.owner, rrset.rdtype, rrset.ttl_s, rrset.rdatas)
+    bulk = draft.finish()
+    return None if bulk is None else _judged(bulk)
+
+
+def collect_bulk(origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> tuple[Bulk, Zone] | None:
+    """Return the zone of records in any order; None for a zone that has to be compiled in the ordinary way."""
+    draft = BulkDraft(origin)
+    for start in range(0, len(records), _TURN):
+        if not draft.add_records(records[start : start + _TURN]):
+            return None
     bulk = draft.finish()
     return None if bulk is None else _judged(bulk)
 

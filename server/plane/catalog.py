@@ -6,7 +6,7 @@ Owns how compiled zones get there. Never compiles, and never decides what an ans
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from server import rdtype
 from server._native import Bulk, Content, Tables
 from server.catalog import Catalog
-from server.plane.bulk import gather_bulk, read_bulk
+from server.plane.bulk import collect_bulk, gather_bulk, read_bulk
 from server.rejection import NOT_OURS, NOT_READY, Rejection
 from server.responder import COMPUTED_TYPES
 from server.zone.compile import Zone
@@ -86,6 +86,10 @@ class NativeCatalog(Catalog):
         read: Callable[[bytes], RRset],
     ) -> Zone | None:
         found = gather_bulk(origin, made, pages, read)
+        return None if found is None else self._complete_bulk(*found)
+
+    def collect(self, origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> Zone | None:
+        found = collect_bulk(origin, records)
         return None if found is None else self._complete_bulk(*found)
 
     def _complete_bulk(self, bulk: Bulk, zone: Zone) -> Zone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from server.hosted.content import Content, Head, PageLines, rrset_of
 from server.plane.choice import has_native
+from server.transfer.record import soa_record, zone_records
+from server.transfer.secondary.version import whole_zone
 from server.zone.compile import Zone, compile_zone
 from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import UnservableError, judge_zone
@@ -29,7 +32,7 @@ if not has_native():
     pytest.skip("the native data plane is not built", allow_module_level=True)
 
 from server.config import ZoneFile
-from server.plane.bulk import gather_bulk, read_bulk
+from server.plane.bulk import collect_bulk, gather_bulk, read_bulk
 from server.plane.catalog import NativeCatalog
 from server.zone.persistent import Layered
 
@@ -359,3 +362,23 @@ def test_ordinary_names_of_all_kinds_are_finished_natively(tmp_path: Path) -> No
     bulk, zone = read_bulk(path, None) or pytest.fail("it is not read natively")
     assert {owner for owner, *_ in bulk.others()} == {zone.index.origin}
     assert not bulk.bare()
+
+
+@settings(deadline=None, max_examples=200)
+@given(zone_strategy.zones, st.randoms(use_true_random=False))
+def test_zones_that_come_by_transfer(zone: ZoneData, order: Random) -> None:
+    index = ZoneIndex.of(zone)
+    records = [soa_record(index), *zone_records(index)]
+    order.shuffle(records)
+    found = collect_bulk(zone.origin, records)
+    if found is None:
+        assert len(common(zone).rrsets) < len(zone.rrsets)
+    else:
+        same_zone(found[1], whole_zone(zone.origin, records))
+
+
+def test_records_that_only_python_understands_are_left_to_it() -> None:
+    apex = to_wire("z.test")
+    soa = zone_strategy.soa(1).rdatas[0]
+    for odd in ((apex, 46, 300, bytes(30)), (to_wire("elsewhere.test"), 1, 300, bytes(4)), (apex, 6, 300, soa + b"x")):
+        assert collect_bulk(apex, [(apex, 6, 300, soa), odd]) is None

@@ -44,6 +44,11 @@ const TYPES: [(&str, u16); 17] = [
     ("LOC", 29),
 ];
 
+/// Whether records of a type can be finished here; others, and with them signed zones, are Python's.
+pub fn is_known(rdtype: u16) -> bool {
+    TYPES.iter().any(|(_, known)| *known == rdtype)
+}
+
 /// One record: the owner in lower case, the data as written.
 pub struct Record<'a> {
     pub owner: &'a [u8],

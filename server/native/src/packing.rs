@@ -11,11 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::shared::held;
-use crate::source::Bulk;
+use crate::source::{Bulk, RecordOf};
 use crate::transfer::{self, Record};
-
-/// One record: owner, type, TTL and data.
-type RecordOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyBytes>);
 
 struct State {
     packer: transfer::Packer,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::content::{self, Kind};
-use crate::master::Record;
+use crate::master::{is_known, Record};
 use crate::packed::Answer;
 use crate::shared::held;
 use crate::{bulk, line};
@@ -24,6 +24,9 @@ type Sets<'py> = Vec<(u16, u32, Bound<'py, PyTuple>)>;
 
 /// One set: owner, type, TTL and data.
 type SetOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyTuple>);
+
+/// One record: owner, type, TTL and data.
+pub type RecordOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyBytes>);
 
 /// An answer: flags, counts, whether the SOA record follows, body, where its offsets move, and shorter forms.
 type AnswerOf<'py> = (u16, [u16; 3], bool, Bound<'py, PyBytes>, Vec<usize>, Vec<(usize, [u16; 3])>);
@@ -148,7 +151,7 @@ fn moved(answer: &Answer<'_>, length: usize) -> Vec<u8> {
     body
 }
 
-/// A zone of a snapshot while its sets come in.
+/// A zone while its sets or records come in.
 #[pyclass(frozen)]
 pub struct BulkDraft {
     origin: Vec<u8>,
@@ -174,6 +177,17 @@ impl BulkDraft {
         };
         let lines = text.split(|octet| *octet == b'\n').filter(|line| !line.is_empty());
         lines.filter(|line| is_left(line)).map(|line| PyBytes::new(py, line)).collect()
+    }
+
+    /// Takes records of any order; says whether all of them are of types that are understood here.
+    fn add_records(&self, records: Vec<RecordOf<'_>>) -> bool {
+        let mut draft = held(&self.draft);
+        let Some((draft, _)) = &mut *draft else { return false };
+        records.iter().all(|(owner, rdtype, ttl_s, rdata)| {
+            let (owner, rdata) = (owner.as_bytes(), rdata.as_bytes());
+            draft.add(&Record { owner, rdtype: *rdtype, ttl_s: *ttl_s, rdata, source: 0 });
+            is_known(*rdtype)
+        })
     }
 
     /// Takes one set.

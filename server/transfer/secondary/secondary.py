@@ -21,6 +21,7 @@ from server.transfer.config import SecondaryZone
 from server.transfer.counters import TransferCounters
 from server.transfer.exchange import Sources
 from server.transfer.key_store import KeyStore
+from server.transfer.record import Record
 from server.transfer.secondary.assembly import Outcome, Steps, UpToDate
 from server.transfer.secondary.pull import Primary
 from server.transfer.secondary.stream import PrimaryError
@@ -195,7 +196,13 @@ class Secondary:
             return self._zone
         if isinstance(outcome, UpToDate | Steps):
             raise PrimaryError("it sent differences where the zone was asked for")
-        return await asyncio.to_thread(whole_zone, self.apex, outcome.records)
+        return await asyncio.to_thread(self._whole, outcome.records)
+
+    def _whole(self, records: list[Record]) -> Zone:
+        catalog = self._around.catalog
+        zone = catalog.collect(self.apex, records) or whole_zone(self.apex, records)
+        catalog.prepare(zone)
+        return zone
 
     def _serve(self, zone: Zone) -> None:
         if zone is not self._zone or self.apex not in self._around.catalog.zones:
