@@ -22,6 +22,7 @@ from bench import (
     qps,
     report,
     tcp,
+    tls,
     transfer,
     update,
     zone_load,
@@ -40,6 +41,7 @@ _MODULES: Final[dict[str, ModuleType]] = {
     "probe": probe,
     "qps": qps,
     "tcp": tcp,
+    "tls": tls,
     "transfer": transfer,
     "update": update,
 }

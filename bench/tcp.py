@@ -37,13 +37,14 @@ def measure() -> Iterator[Figure]:
         for number in range(ROUNDS):
             for server in servers:
                 with running(server, folder / f"{server.name}-{number}", folder / "zone") as process:
-                    qps[server.name].append(_load(process.port, folder / "queries"))
+                    qps[server.name].append(load(process.port, folder / "queries"))
     for server in servers:
         yield told("queries a second over TCP", server.name, median(qps[server.name]) / 1000, "k")
 
 
-def _load(port: int, queries: Path) -> float:
-    how = ("-m", "tcp", "-c", "20", "-q", "200", "-l", str(TIME_S), "-e")
+def load(port: int, queries: Path, mode: str = "tcp") -> float:
+    """Return the queries a second that dnsperf tells; `mode` is tcp, or dot for TLS."""
+    how = ("-m", mode, "-c", "20", "-q", "200", "-l", str(TIME_S), "-e")
     command = ("taskset", "-c", str(LOAD_CORE), "dnsperf", "-s", "127.0.0.1", "-p", str(port), "-d", str(queries), *how)
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = _QPS.search(done.stdout)

@@ -46,7 +46,7 @@ def measure() -> Iterator[Figure]:
                 with running(server, folder / f"{server.name}-{number}", folder / "zone") as process:
                     took_s[server.name].append(_transfer_s(process.port))
     for server in servers:
-        yield told(f"whole transfer, {RECORDS:,} records", server.name, median(took_s[server.name]), "s")
+        yield told(f"whole transfer, {RECORDS:,} records", server.name, median(took_s[server.name]) * 1e3, "ms")
 
 
 def _transfer_s(port: int) -> float:
