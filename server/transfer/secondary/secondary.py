@@ -211,7 +211,10 @@ class Secondary:
 
 
 async def _stepped(zone: Zone, steps: Steps) -> Zone:
-    if sum(len(each.removed) + len(each.added) for each in steps.differences) <= _INLINE_CHANGES:
+    changes = sum(len(each.removed) + len(each.added) for each in steps.differences)
+    if (
+        zone.proofs is None and changes <= _INLINE_CHANGES
+    ):  # the chain of a signed zone is arranged anew, however little changed
         return stepped_zone(zone, steps.differences)
     return await asyncio.to_thread(stepped_zone, zone, steps.differences)
 

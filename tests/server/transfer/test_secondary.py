@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,8 +19,12 @@ import pytest
 from server.app import NameServer
 from server.config import Address, ServerConfig, ZoneFile
 from server.transfer.config import SecondaryZone, TransferConfig
+from server.transfer.difference import Difference
 from server.transfer.key import key_name
+from server.transfer.secondary import secondary
+from server.transfer.secondary.version import stepped_zone
 from server.transfer.target import Target
+from server.zone.compile import Zone
 from server.zone.judge import UnservableError
 from tests.server.process import free_port
 from tests.server.running import becomes, data, running, until
@@ -314,3 +319,26 @@ async def test_differences_that_do_not_fit_are_replaced_by_the_zone(kind: str) -
         await notice(server)
         await becomes(server, "new.edit.test", ["192.0.2.2"])
         assert primary.asked.count("AXFR") == 2
+
+
+async def test_the_steps_of_a_signed_zone_are_worked_out_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little they change, its whole chain is arranged anew, and queries are to be answered meanwhile."""
+    threads: list[threading.Thread] = []
+
+    def noting(zone: Zone, differences: list[Difference]) -> Zone:
+        threads.append(threading.current_thread())
+        return stepped_zone(zone, differences)
+
+    monkeypatch.setattr(secondary, "stepped_zone", noting)
+    signature = "edit.test. 300 IN RRSIG SOA 13 2 300 20380101000000 20200101000000 1 edit.test. AAAA"
+    async with FakePrimary() as primary:
+        records = [*zone_records(1, "www"), signature]
+        primary.axfr = script([*records, records[0]])
+        async with running(config(None, primary.port)) as server:
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
+            primary.serial = 2
+            primary.ixfr = GOOD_STEPS["one"]
+            await notice(server)
+            await becomes(server, "new.edit.test", ["192.0.2.2"])
+    assert threads
+    assert threading.main_thread() not in threads
