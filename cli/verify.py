@@ -139,6 +139,8 @@ async def _verify(client: Client, request: Request) -> int:
     found = await prober.probe(plan)
     for fault in found.faults:
         typer.echo(f"warning: {fault}", err=True)
+    if left_out := found.left_out():
+        typer.echo(f"warning: the apex names {', '.join(left_out)}, which nobody asked", err=True)
     if not found.servers:
         raise CommandError(f"found no server of {zone.spec.domain_name}; name one with --server")
     rows = list(rows_of(found, claims, wanted))

@@ -50,6 +50,19 @@ def test_a_server_without_an_answer_fails_and_is_told_beside_the_others(cli: Cli
     assert result.stdout.splitlines()[-1] == "2 answers of 2 servers: 1 as wanted, 1 not"
 
 
+def test_a_server_without_a_known_address_is_told_beside_the_others(cli: Cli, up: Up, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www", "192.0.2.7")))
+    cli.ok("wait", "rrset/www")
+    with silent_server() as resolver:
+        words = ["--server", "ns1.nowhere.test", "--resolver", str(resolver), "--timeout", "1"]
+        result = cli.run("verify", "zone", "-s", address(up), *words)
+    assert result.code == 1
+    assert result.stderr == "warning: no resolver tells all addresses of name server ns1.nowhere.test\n"
+    lines = rows(result.stdout)
+    assert lines[1][:4] == [address(up), f"www.{served_zone}", "A", "ok"]
+    assert lines[2] == ["ns1.nowhere.test", f"www.{served_zone}", "A", "no", "answer", "192.0.2.7", "UNRESOLVED"]
+
+
 def test_what_cannot_be_asked_is_told(cli: Cli, up: Up, served_zone: str) -> None:
     assert "does not exist" in cli.fails("verify", "nothing", "-s", address(up))
     assert "found 'a b', allowed: an address or a name" in cli.fails("verify", "zone", "-s", "a b", code=2)
