@@ -19,11 +19,11 @@ from controllers.api.endpoint import (
     RETIREMENT_ANNOTATION,
     EndpointRecordSet,
     EndpointRecordSetSpec,
-    Target,
 )
 from controllers.apps.hostname_list import Hostnames
 from controllers.apps.left_out import tell_left_out
 from controllers.apps.surroundings import AppSurroundings
+from controllers.apps.target import Targets
 from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventType
 from kube.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
@@ -33,6 +33,8 @@ from kube.object import ObjectKey, ObjectReference
 _log = structlog.get_logger(__name__)
 
 NO_TARGETS_GRACE_S: Final = 300.0
+WARNED: Final = 10
+"""More hostnames or targets than that are not told of in events."""
 REFUSED_AGAIN_S: Final = 60.0
 """Nothing tells when somebody else's object goes, or when the API server would take what it refused."""
 PASSING_ANNOTATIONS: Final = (LEFT_OUT_ANNOTATION, RETIREMENT_ANNOTATION)
@@ -49,16 +51,16 @@ class Endpoint:
     key: ObjectKey
     labels: Mapping[str, str]
     hostnames: Hostnames
-    targets: tuple[Target, ...]
+    targets: Targets
     annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to publish."""
-        return not self.hostnames.published or not self.targets
+        return not self.hostnames.published or not self.targets.good
 
     def spec(self) -> EndpointRecordSetSpec:
-        return EndpointRecordSetSpec(hostnames=self.hostnames.published, targets=self.targets)
+        return EndpointRecordSetSpec(hostnames=self.hostnames.published, targets=self.targets.good)
 
     def all_annotations(self) -> dict[str, str]:
         found = dict(self.annotations)
@@ -97,9 +99,11 @@ class EndpointKeeper:
                 regarding, "EndpointNotOwned", f"EndpointRecordSet {wanted.key} exists already; it stays as it is."
             )
             return Requeue(REFUSED_AGAIN_S)
+        for fault in wanted.targets.faults[:WARNED] if wanted.hostnames.published else ():
+            self._warn(regarding, "EndpointTargetUnusable", f"{fault}.")
         wanted, left_s = self._with_grace(wanted, there)
         if wanted.empty:
-            for each in wanted.hostnames.left_out[:10]:
+            for each in wanted.hostnames.left_out[:WARNED]:
                 self._warn(regarding, "EndpointHostnameLeftOut", f"{each.hostname}: {each.message}")
             await self.remove(there)
             return None
@@ -111,18 +115,23 @@ class EndpointKeeper:
     def _with_grace(self, wanted: Endpoint, there: EndpointRecordSet | None) -> tuple[Endpoint, float | None]:
         """Return what to publish for now, and for how many seconds, None when nothing but time makes no difference.
 
-        Without targets that is what is published already, as far as it is still wanted.
+        Without targets that is what is published already, as far as it is still wanted; for as long as it takes, when there are some that
+        cannot be read.
         """
-        if wanted.targets or not wanted.hostnames.published or there is None:
+        if wanted.targets.good or not wanted.hostnames.published or there is None:
             self._no_targets_since.pop(wanted.key, None)
             return wanted, None
-        now = self._surroundings.clock()
-        left_s = self._no_targets_since.setdefault(wanted.key, now) + self._grace_s - now
-        if left_s <= 0:
-            return wanted, None
+        left_s = None
+        if wanted.targets.unknown:
+            self._no_targets_since.pop(wanted.key, None)
+        else:
+            now = self._surroundings.clock()
+            left_s = self._no_targets_since.setdefault(wanted.key, now) + self._grace_s - now
+            if left_s <= 0:
+                return wanted, None
         stays = tuple(each for each in wanted.hostnames.published if each in there.spec.hostnames)
         hostnames = replace(wanted.hostnames, published=stays)
-        return replace(wanted, hostnames=hostnames, targets=there.spec.targets), left_s
+        return replace(wanted, hostnames=hostnames, targets=Targets(there.spec.targets)), left_s
 
     async def remove(self, there: EndpointRecordSet | None) -> None:
         """Delete an EndpointRecordSet of this source, in the very state that was seen. Raises KubeError."""

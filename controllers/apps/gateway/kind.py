@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, Final
 
-from controllers.api.endpoint import TARGETS_LIMIT, Target, TargetType
 from controllers.api.reference import LabelSelector
+from controllers.apps.target import Targets, read_targets
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 
@@ -37,7 +36,7 @@ class Gateway:
 
     meta: ObjectMeta
     listeners: tuple[Listener, ...]
-    addresses: tuple[Target, ...]
+    addresses: Targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,7 @@ def parse_gateway(obj: Mapping[str, Any]) -> Gateway:
     """Parse API JSON. Raises ValueError, KeyError for what is no Gateway."""
     listeners = (obj.get("spec") or {}).get("listeners") or ()
     addresses = (obj.get("status") or {}).get("addresses") or ()
-    targets = tuple(dict.fromkeys(_targets(addresses)))
-    return Gateway(ObjectMeta.parse(obj), tuple(map(_listener, listeners)), targets)
+    return Gateway(ObjectMeta.parse(obj), tuple(map(_listener, listeners)), _targets(addresses))
 
 
 def parse_http_route(obj: Mapping[str, Any]) -> HttpRoute:
@@ -135,11 +133,8 @@ def _acceptances(parent: Mapping[str, Any], namespace: str) -> Iterator[Acceptan
             )
 
 
-def _targets(addresses: Any) -> Iterator[Target]:
-    """Addresses win over names, as for Services."""
-    texts = [each["value"] for each in addresses if (each.get("type") or "IPAddress") == "IPAddress"]
-    names = [each["value"].lower().removesuffix(".") for each in addresses if each.get("type") == "Hostname"]
-    if texts:
-        yield from (Target(type=TargetType.IP_ADDRESS, value=str(ip_address(each))) for each in texts[:TARGETS_LIMIT])
-    else:
-        yield from (Target(type=TargetType.HOSTNAME, value=each) for each in names[:TARGETS_LIMIT])
+def _targets(addresses: Iterable[Mapping[str, Any]]) -> Targets:
+    found = [(each.get("type") or "IPAddress", str(each["value"])) for each in addresses]
+    return read_targets(
+        (value for kind, value in found if kind == "IPAddress"), (value for kind, value in found if kind == "Hostname")
+    )

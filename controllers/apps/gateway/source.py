@@ -16,6 +16,7 @@ from controllers.apps.gateway.standing import GRACE_S, Judgement, Standing, judg
 from controllers.apps.hostname_list import Hostnames, sort_out
 from controllers.apps.left_out import LeftOut
 from controllers.apps.source import Endpoint
+from controllers.apps.target import Targets
 from kube.object import ObjectKey, ObjectMeta
 
 GATEWAY_MANAGER: Final = "dns-api-gateway"
@@ -72,7 +73,7 @@ def endpoint_of(
         key=endpoint_key(gateway.meta.key),
         labels=labels_of(gateway.meta.key),
         hostnames=hostnames if live else Hostnames(()),
-        targets=gateway.addresses if live else (),
+        targets=gateway.addresses if live else Targets(),
         annotations={
             GATEWAY_ANNOTATION: str(gateway.meta.key),
             **({RETIREMENT_ANNOTATION: retirement} if retirement is not None else {}),

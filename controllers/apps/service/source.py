@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, Final
 
 from controllers.api.endpoint import (
     ENDPOINT_GROUP,
     MANAGED_BY_LABEL,
     RETIREMENT_ANNOTATION,
-    TARGETS_LIMIT,
     EndpointReason,
-    Target,
-    TargetType,
 )
 from controllers.apps.endpoint.plan import digested_name
 from controllers.apps.hostname_list import Hostnames, sort_out, split_list
 from controllers.apps.left_out import LeftOut
 from controllers.apps.source import Endpoint
+from controllers.apps.target import Targets, read_targets
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 
@@ -43,7 +40,7 @@ class Service:
 
     meta: ObjectMeta
     balanced: bool
-    ingress: tuple[Target, ...]
+    ingress: Targets
 
     @property
     def named(self) -> bool:
@@ -55,7 +52,7 @@ def parse_service(obj: Mapping[str, Any]) -> Service:
     """Parse API JSON; raises ValueError for an object without a name."""
     balanced = (obj.get("spec") or {}).get("type") == LOAD_BALANCER
     ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
-    return Service(ObjectMeta.parse(obj), balanced, tuple(dict.fromkeys(_targets(ingress))) if balanced else ())
+    return Service(ObjectMeta.parse(obj), balanced, _targets(ingress) if balanced else Targets())
 
 
 def endpoint_of(service: Service) -> Endpoint:
@@ -67,7 +64,7 @@ def endpoint_of(service: Service) -> Endpoint:
         key=endpoint_key(service.meta.key),
         labels=labels_of(service.meta.key),
         hostnames=hostnames_of(annotations) if live else Hostnames(()),
-        targets=service.ingress if live else (),
+        targets=service.ingress if live else Targets(),
         annotations={RETIREMENT_ANNOTATION: retirement} if retirement is not None else {},
     )
 
@@ -126,11 +123,8 @@ def _object_to_legacy(annotations: Mapping[str, str]) -> str | None:
     return f"{why}. Name hostnames in {HOSTNAMES_ANNOTATION} to publish the Service's addresses all the same."
 
 
-def _targets(ingress: Any) -> Iterator[Target]:
-    """Addresses win over names: a load balancer that tells both can be reached by its addresses."""
-    addresses = [str(ip_address(each["ip"])) for each in ingress if each.get("ip")]
-    names = [each["hostname"].lower().removesuffix(".") for each in ingress if each.get("hostname")]
-    if addresses:
-        yield from (Target(type=TargetType.IP_ADDRESS, value=each) for each in addresses[:TARGETS_LIMIT])
-    else:
-        yield from (Target(type=TargetType.HOSTNAME, value=each) for each in names[:TARGETS_LIMIT])
+def _targets(ingress: Iterable[Mapping[str, Any]]) -> Targets:
+    points = list(ingress)
+    return read_targets(
+        (each["ip"] for each in points if each.get("ip")), (each["hostname"] for each in points if each.get("hostname"))
+    )

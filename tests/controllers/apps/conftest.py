@@ -25,15 +25,14 @@ from controllers.providers.cloudflare.endpoint import ENDPOINT as CLOUDFLARE
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
 from controllers.providers.hosted.endpoint import ENDPOINT as HOSTED
 from controllers.providers.route53.endpoint import ENDPOINT as ROUTE53
-from kube.access import Access
 from kube.client import Client, Manifest
 from kube.errors import NotFound
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
-from standalone.apiserver.server import ApiServer
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import DEFINITIONS, install
 from standalone.up.run import serve_conversions
+from tests.cluster.api import access_to, api_server
 from tests.controllers.apps.gateway_api import definitions
 from tests.controllers.ledger.notebook import BINDING, KINDS, Notebook, provider_manifest, registration
 
@@ -66,14 +65,14 @@ class World:
 
     def __init__(self, folder: Path, apps: AppsConfig, book: Notebook | None = None) -> None:
         """With a book the manager runs a provider that writes into it; without one nothing is ever Programmed."""
-        self.api = ApiServer(folder / "data")
+        self.api = api_server(folder / "data")
         self._apps = apps
         self._book = book
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
         await self._stack.enter_async_context(self.api)
-        access = Access(self.api.url)
+        access = access_to(self.api)
         self.client = await self._stack.enter_async_context(Client(access, field_manager="test"))
         self.converting = await self._stack.enter_async_context(ConvertingClient(access, field_manager="manager"))
         for definition in definitions():
