@@ -15,10 +15,11 @@ from typing import Final, TypeVar
 from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
-from controllers.api.record_set import RecordSet
-from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, RecordWithdrawal
+from controllers.api.reason import RECORD_SET_REASONS, ZONE_REASONS
+from controllers.api.record_set import RecordSet, RecordSetStatus
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS, RecordWithdrawal, RecordWithdrawalStatus
 from controllers.api.record_withdrawal_waiver import RecordWithdrawalWaiver
-from controllers.api.zone import Zone
+from controllers.api.zone import Zone, ZoneStatus
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.apply import LedgerWriter
@@ -34,7 +35,7 @@ from controllers.core.inputs import (
     zone_key_of,
 )
 from controllers.core.memory import ZoneMemory
-from controllers.core.projection import Projected, project_record_set, project_zone
+from controllers.core.projection import Projected, project_record_set, project_zone, without_claims_of_providers
 from controllers.core.providercontract.contract import Contracts
 from controllers.core.providercontract.conversion.client import ConversionClient
 from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
@@ -50,6 +51,7 @@ from controllers.runtime.event_map import EventMap
 from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.client import Client
+from kube.errors import Invalid
 from kube.object import ObjectKey, ObjectMeta, ObjectReference
 from kube.resource import ResourceRef
 from kube.store import Change
@@ -220,14 +222,31 @@ class Composer:
                 memory.settle(claim.key, ground)
 
     async def _write_status(self, ref: ResourceRef, claim: Claim, projected: Projected, zone: ObjectKey) -> None:
-        if ref is RECORD_WITHDRAWALS:
-            await write_status_of(self._client, ref, claim.meta, projected.status)
+        status = projected.status
+        if isinstance(status, RecordWithdrawalStatus):
+            await write_status_of(self._client, ref, claim.meta, status)
         else:
-            await self._writer.write_status(ref, claim.meta, projected.status)
+            status = await self._write_what_is_taken(ref, claim.meta, status)
         about = ObjectReference.of(ref, claim.meta)
         related = _zone_reference(zone) if ref is not ZONES else None
-        for condition in changed_conditions(claim.status.conditions, projected.status.conditions):
+        for condition in changed_conditions(claim.status.conditions, status.conditions):
             self._recorder.event(about, _event_type(condition), condition.reason, headline(condition), related)
+
+    async def _write_what_is_taken(
+        self, ref: ResourceRef, meta: ObjectMeta, status: ZoneStatus | RecordSetStatus
+    ) -> ZoneStatus | RecordSetStatus:
+        """Write a status, without what its Provider does not know if that is refused; returns what was written."""
+        try:
+            await self._writer.write_status(ref, meta, status)
+        except Invalid as error:
+            told = without_claims_of_providers(
+                status, ZONE_REASONS if ref is ZONES else RECORD_SET_REASONS, error.message
+            )
+            if told == status:
+                raise
+            await self._writer.write_status(ref, meta, told)
+            return told
+        return status
 
     def _subscribe(self) -> None:
         informers, events = self._informers, self._events

@@ -6,7 +6,7 @@ provider data goes over, private state never does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ from controllers.api.zone import ProviderData, Zone, ZoneStatus
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSet, UnitRecordSetStatus, ZoneUnit
 from kube.object import ObjectKey
 
+Reasons = Mapping[tuple[ConditionType, ConditionStatus], Collection[Reason]]
 AWAITING: Final = waiting(Reason.RECONCILING, "Waiting for the provider.")
 NAMED_CLAIMS: Final = 5
 
@@ -114,6 +115,30 @@ def project_zone(
         provider=_public(facts.provider) if facts is not None else zone.status.provider,
     )
     return Projected(status, provisional=_is_provisional(wanted))
+
+
+def without_claims_of_providers(
+    status: ZoneStatus | RecordSetStatus, reasons: Reasons, why: str
+) -> ZoneStatus | RecordSetStatus:
+    """Return a status that admission refused, `why`, with nothing in it but what core vouches for.
+
+    A Provider may have given up a reason or a field that a result in the ledger still has.
+    """
+    conditions = tuple(
+        each
+        if each.reason in reasons.get((ConditionType(each.type), each.status), ())
+        else each.model_copy(
+            update={
+                "status": ConditionStatus.UNKNOWN,
+                "reason": Reason.RECONCILE_ERROR,
+                "message": waiting(
+                    Reason.RECONCILE_ERROR, f"The provider's {each.reason} cannot be told: {why}"
+                ).message,
+            }
+        )
+        for each in status.conditions
+    )
+    return status.model_copy(update={"conditions": conditions, "provider": None})
 
 
 def _results_of(zone: Zone, unit: ZoneUnit) -> tuple[Condition, ...]:

@@ -173,3 +173,25 @@ async def test_a_ledger_is_not_made_one_of_something_else_by_hand(world: SmallWo
         with pytest.raises(Invalid, match="immutable"):
             await world.client.patch_merge(ZONE_UNITS, {"spec": spec}, name=ZONE, namespace=stage.namespace)
     assert await asyncio.to_thread(stage.answer, "www", "A") == WWW.records(stage.domain)
+
+
+async def test_a_reason_that_the_provider_gave_up_keeps_no_status_from_being_written(world: SmallWorld) -> None:
+    stage = await stage_in(world)
+    other = OtherProvider(stage)
+    own = {"conditionType": "Programmed", "status": "False", "reason": "QuotaIsUsedUp", "description": "No more."}
+    types = ["A", "TXT"]
+    await other.install(version(recordSet={"supportedTypes": types, "additionalConditionReasons": [own]}))
+    await other.apply_class()
+    await other.judge_class()
+    await other.apply_zone()
+    await other.apply_record_set(WWW)
+    await stage.until_there(ZONE_UNITS, ZONE, lambda unit: len(unit["spec"].get("recordSets", ())) == 1)
+    await world.kill_manager()
+    await other.say(GOOD, [("Accepted", "True", "Accepted"), ("Programmed", "False", "QuotaIsUsedUp")])
+    await other.install()
+    await world.start_manager()
+    found = await stage.until_condition(RECORD_SETS, WWW.name, "Programmed", "Unknown", "ReconcileError")
+    assert found["message"].startswith("The provider's QuotaIsUsedUp cannot be told: ")
+    await stage.until_condition(RECORD_SETS, WWW.name, "Accepted", "True", "Accepted")
+    await other.say(GOOD, GOOD)
+    await stage.until_programmed(RECORD_SETS, WWW.name)
