@@ -96,9 +96,6 @@ class Verbs:
 
     async def _get(self, exchange: Exchange) -> web.StreamResponse:
         target, options = exchange.target, list_options(exchange.request.query)
-        if flag(exchange.request.query, "watch"):
-            options = replace(options, field_selector=f"metadata.name={target.name}")
-            return await self._watch(replace(exchange, target=replace(target, name="")), options)
         record = read.get(self._api, target, options)
         return respond(200, encode_object(target.resource, record, exchange.form), exchange.form)
 

@@ -132,9 +132,14 @@ async def test_a_watch_ends_with_its_definition(rest: Rest, widgets: Widgets) ->
         await stream.ended()
 
 
-async def test_a_named_object_is_watched_at_its_own_path(rest: Rest, widgets: Widgets) -> None:
+async def test_the_path_of_an_object_is_for_reading_it(rest: Rest, widgets: Widgets) -> None:
+    made = (await rest.post(widgets.path, widgets.make("a"))).ok()
+    assert (await rest.get(widgets.at("a"), watch="true")).ok() == made
+
+
+async def test_one_object_is_watched_by_its_name(rest: Rest, widgets: Widgets) -> None:
     (await rest.post(widgets.path, widgets.make("a"))).ok()
-    async with rest.watch(widgets.at("a")) as stream:
+    async with rest.watch(widgets.path, fieldSelector="metadata.name=a") as stream:
         (await rest.post(widgets.path, widgets.make("b"))).ok()
         (await rest.delete(widgets.at("a"))).ok()
         assert await stream.names(2) == [("ADDED", "a"), ("DELETED", "a")]
