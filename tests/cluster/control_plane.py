@@ -7,6 +7,7 @@ product's ServiceAccounts ask for. There is no kubelet: Deployments stay papers,
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import secrets
@@ -111,6 +112,17 @@ class ControlPlane:
         """Have etcd forget the history, so that a watch which resumes at an older version is told 410 Gone."""
         revision = self._etcd("kv/range", {"key": "AA=="})["header"]["revision"]
         self._etcd("kv/compaction", {"revision": revision, "physical": True})
+
+    def stored_keys(self) -> list[str]:
+        """Return the keys of all objects in etcd."""
+        found = self._etcd(
+            "kv/range", {"key": _base64("/registry/"), "range_end": _base64("/registry0"), "keys_only": True}
+        )
+        return [base64.b64decode(each["key"]).decode() for each in found.get("kvs", ())]
+
+    def remove(self, key: str) -> None:
+        """Remove one object from etcd, whatever holds it."""
+        self._etcd("kv/deleterange", {"key": _base64(key)})
 
     def request(self, method: str, path: str, body: object = None) -> Any:
         """Ask the API server with every right; raises urllib.error.HTTPError where it refuses."""
@@ -217,6 +229,10 @@ def free_ports(count: int) -> list[int]:
         for each in sockets:
             each.bind((HOST, 0))
         return [int(each.getsockname()[1]) for each in sockets]
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _private_key() -> bytes:

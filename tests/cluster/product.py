@@ -68,6 +68,13 @@ class ClusterProduct(Product):
             each.start()
         until(self._works, "a manager and a name server that work")
 
+    def replace_manager(self, entry: Sequence[str]) -> None:
+        """Have the manager be another program, with the same arguments and under the same name."""
+        self._programs[0].end()
+        self._programs[0] = Program([sys.executable, *entry, *self._manager_words], self.log, self._environment)
+        self._programs[0].start()
+        until(self._works, "a manager that works")
+
     def complaints(self) -> str:
         return "".join(each.complaints() for each in self._programs)
 
@@ -81,12 +88,12 @@ class ClusterProduct(Product):
         self._http_port = http_port
         installation.announce_webhooks(webhook_port)
         words = [each for each in self._options if each not in ONLY_UP]
-        managers = installation.manager_words(MANAGER, webhook_port)
+        self._manager_words = [*installation.manager_words(MANAGER, webhook_port), *words]
         servers = installation.server_words(SERVER_NAME, self.dns.port, http_port, self.data_dir / "snapshots")
-        environment = {"POD_NAME": MANAGER, "POD_NAMESPACE": NAMESPACE}
+        self._environment = {"POD_NAME": MANAGER, "POD_NAMESPACE": NAMESPACE}
         folder = self.log.parent
         self._programs = [
-            Program([*ENTRY, *managers, *words], self.log, environment),
+            Program([*ENTRY, *self._manager_words], self.log, self._environment),
             Program([*ENTRY, *servers], folder / "server.log"),
         ]
 

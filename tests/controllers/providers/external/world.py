@@ -25,9 +25,9 @@ from kube.access import Access
 from kube.client import Client
 from kube.errors import AlreadyExists, NotFound
 from kube.resource import ResourceRef
-from standalone.apiserver.server import ApiServer
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import install
+from tests.cluster.api import access_to, api_server
 
 PROVIDER: Final = {"name": BINDING.provider_name, "version": BINDING.provider_version}
 NAMESPACE: Final = "default"
@@ -40,7 +40,7 @@ class World:
     """Use as an asynchronous context manager. `now` is the wall clock of the provider, `elapsed_s` the clock that nobody puts."""
 
     def __init__(self, folder: Path, config: ExternalConfig | None = None, exchange: Exchange | None = None) -> None:
-        self.api = ApiServer(folder / "data")
+        self.api = api_server(folder / "data")
         self.now = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
         self.elapsed_s = 1000.0
         self._config = config or ExternalConfig(queries_per_s=1000.0)
@@ -50,12 +50,12 @@ class World:
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self.api)
-        self.client = await self._stack.enter_async_context(Client(Access(self.api.url), field_manager="test"))
+        self.client = await self._stack.enter_async_context(Client(access_to(self.api), field_manager="test"))
         await install(self.client)
         with suppress(AlreadyExists):
             await self.client.create(PROVIDERS, provider_manifest())
         provider = EnabledProvider(self._attach)
-        self._manager_client = Client(Access(await self.manager_url()), field_manager="dns-api")
+        self._manager_client = Client(await self.manager_access(), field_manager="dns-api")
         await self._stack.enter_async_context(self._manager_client)
         manager = Manager(self._manager_client, ManagerConfig("external", SYSTEM_NAMESPACE, (provider,)))
         for hook in manager.admission.hooks():
@@ -84,9 +84,9 @@ class World:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def manager_url(self) -> str:
-        """Where the manager finds the API."""
-        return self.api.url
+    async def manager_access(self) -> Access:
+        """How the manager reaches the API."""
+        return access_to(self.api)
 
     def _attach(self, surroundings: Surroundings) -> AttachedProvider:
         own = Surroundings(surroundings.client, surroundings.informers, surroundings.recorder, lambda: self.now)
