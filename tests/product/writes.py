@@ -35,6 +35,15 @@ async def moment(client: Client, refs: Iterable[ResourceRef]) -> Moment:
     return Moment({ref: (await client.list(ref)).resource_version for ref in refs})
 
 
+async def versions(client: Client, refs: Iterable[ResourceRef]) -> dict[Write, str]:
+    """Return the version of every object."""
+    return {
+        (ref.kind, ObjectKey.parse(obj)): obj["metadata"]["resourceVersion"]
+        for ref in refs
+        for obj in (await client.list(ref)).items
+    }
+
+
 async def writes_since(client: Client, start: Moment, seconds: float, namespace: str = "") -> Counter[Write]:
     """Count the writes since a moment and for some seconds from now, by kind and object."""
     found: Counter[Write] = Counter()
