@@ -47,5 +47,7 @@ def _is_over(there: RecordSet, hostname: str | None, plans: Mapping[str, Hostnam
         return False
     if zone is not None and zone.key == plan.zone.key:
         return True
-    held = zone is not None and refusal_of(zone) is not None and CORE_FINALIZER in there.meta.finalizers
-    return plan.programmed and not held  # a refused zone that has records goes on with them, and may be accepted again
+    if zone is not None and refusal_of(zone) is not None:
+        # A refused zone goes on with the records that it has, and may be accepted again; it takes no others.
+        return CORE_FINALIZER not in there.meta.finalizers
+    return plan.programmed

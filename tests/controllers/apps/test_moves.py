@@ -82,6 +82,15 @@ async def test_a_refused_zone_is_not_chosen(shelf: Shelf) -> None:
     await shelf.until_records(LONG, ("b", "A", "192.0.2.1"))
 
 
+async def test_nothing_stays_behind_in_a_refused_zone_even_while_the_other_one_is_not_ready(shelf: Shelf) -> None:
+    await shelf.page("short", "example.test", UNREADY)
+    await shelf.endpoint("one", [HOSTNAME])
+    await shelf.until_records(SHORT)
+    await shelf.page("long", "eu.example.test", CLOSED)
+    await shelf.accept("False", "long")
+    await shelf.until_records(SHORT)
+
+
 async def test_without_another_zone_a_refused_one_is_told_and_what_is_published_stays(shelf: Shelf) -> None:
     await shelf.let_class_in("All")
     await shelf.page("long", "eu.example.test", CLOSED)
