@@ -5,7 +5,7 @@ Owns the order of writes. Never decides: it carries out a composition, and every
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -41,22 +41,24 @@ class LedgerWriter:
         self._expectations = expectations
         self._released: dict[ObjectKey, dict[_Mark, str]] = {}
 
-    async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
-        """Put the finalizer on every claim whose records are about to stand in the ledger; raises when one cannot be held."""
-        writes = []
+    async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> frozenset[ObjectKey]:
+        """Put the finalizer on the Zone and on every claim whose records are about to stand in the ledger.
+
+        Returns the claims that changed meanwhile and are not held; raises Conflict when it is the Zone.
+        """
         if composition.hold_zone and inputs.zone is not None and _may_be_held(inputs.zone.meta):
-            writes.append(self._hold(ZONES, inputs.zone.meta))
-        writes += [
-            self._hold(RECORD_SETS, claim.meta)
+            await self._hold(ZONES, inputs.zone.meta)
+        return await _contended(
+            (claim.key, self._hold(RECORD_SETS, claim.meta))
             for claim in inputs.record_sets
             if _may_be_held(claim.meta) and claim.key in composition.hold
-        ]
-        await in_parallel(writes)
+        )
 
-    async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> None:
-        """Take the finalizer off deleting claims that nothing stands in the ledger for.
+    async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> bool:
+        """Take the finalizer off deleting claims that nothing stands in the ledger for; says whether all of them are let go.
 
-        A claim that was let go and that the caches still show is not written a second time.
+        A claim that was let go and that the caches still show is not written a second time, one that changed meanwhile is left for
+        the next time.
         """
         leaving = [
             (RECORD_SETS, claim.meta)
@@ -70,8 +72,10 @@ class LedgerWriter:
         released = {mark: version for mark, version in before.items() if marks.get(mark) == version}
         if leaving:
             self._released[inputs.key] = released
-        await in_parallel(
-            self._release_once(ref, meta, released) for ref, meta in leaving if _mark(ref, meta) not in released
+        return not await _contended(
+            (meta.key, self._release_once(ref, meta, released))
+            for ref, meta in leaving
+            if _mark(ref, meta) not in released
         )
 
     async def write_ledger(self, inputs: ZoneInputs, composition: Composition) -> Mapping[int, Shortfall]:
@@ -207,6 +211,20 @@ class LedgerWriter:
     async def _set_finalizers(self, ref: ResourceRef, meta: ObjectMeta, finalizers: list[str]) -> None:
         patch = {"metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers}}
         await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
+
+
+async def _contended(writes: Iterable[tuple[ObjectKey, Awaitable[None]]]) -> frozenset[ObjectKey]:
+    """Run writes of claims and return those that met a newer state: whoever edits his claim all the time holds up nobody else."""
+    lost: set[ObjectKey] = set()
+
+    async def attempt(key: ObjectKey, write: Awaitable[None]) -> None:
+        try:
+            await write
+        except Conflict:
+            lost.add(key)
+
+    await in_parallel(attempt(key, write) for key, write in writes)
+    return frozenset(lost)
 
 
 def _mark(ref: ResourceRef, meta: ObjectMeta) -> _Mark:

@@ -103,6 +103,20 @@ def _compose_records(inputs: ZoneInputs, memory: ZoneMemory) -> Composition:
     return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
 
 
+def without_unheld(composition: Composition, unheld: frozenset[ObjectKey]) -> Composition:
+    """Return a composition that leaves claims aside which could not be held: the ledger has of them what it has today."""
+    if not unheld or composition.parts is None:
+        return composition
+    before = composition.ledger.items
+    parts: dict[int, ZoneUnitSpec] = {}
+    for part, spec in composition.parts.items():
+        found = (before.get(item.key) if item.key in unheld else item for item in spec.record_sets)
+        items = tuple(item for item in found if item is not None)
+        if items or part == 0 or part in composition.ledger.part_of.values():
+            parts[part] = spec.model_copy(update={"record_sets": items})
+    return replace(composition, parts=parts)
+
+
 def fallen_short(composition: Composition, shortfalls: Mapping[int, Shortfall]) -> Composition:
     """Return a composition of which the API did not take all: whoever wanted something new that does not stand there is told so."""
     verdicts, zone_verdict = dict(composition.record_verdicts), composition.zone_verdict

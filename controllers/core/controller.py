@@ -24,7 +24,7 @@ from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.apply import LedgerWriter
 from controllers.core.collection import Collection
-from controllers.core.compose import Composition, compose, fallen_short
+from controllers.core.compose import Composition, compose, fallen_short, without_unheld
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import (
     CLASS_INDEX,
@@ -58,6 +58,7 @@ from kube.store import Change
 from kube.timestamp import time_text, utc_now
 
 PROVISIONAL_AFTER_S: Final = 1.0
+CONTENDED_AFTER_S: Final = 0.2
 SETTLE_S: Final = 2.0
 SLICE_S: Final = 0.02
 T = TypeVar("T")
@@ -126,17 +127,17 @@ class Composer:
         if left_s and not composition.held:
             composition = compose(replace(inputs, collecting=True), memory)
         self._guarded.note(key, composition.step is not None and composition.step.hold is not None)
-        await self._writer.hold_claims(inputs, composition)
+        unheld = await self._writer.hold_claims(inputs, composition)
+        composition = without_unheld(composition, unheld)
         if shortfalls := await self._writer.write_ledger(inputs, composition):
             composition = fallen_short(composition, shortfalls)
         started = self._clock()
-        await self._writer.release_claims(inputs, composition)
+        released = await self._writer.release_claims(inputs, composition)
         self.controller.spare(key, self._clock() - started)
-        again = await self._project(inputs, composition, memory)
+        again_s = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)
-        if left_s and (again is None or left_s < again.after_s):
-            return Requeue(left_s)
-        return again
+        waits_s = (left_s, again_s, 0.0 if released and not unheld else CONTENDED_AFTER_S)
+        return min((Requeue(wait_s) for wait_s in waits_s if wait_s), key=lambda each: each.after_s, default=None)
 
     async def _judge_slowly(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
         """Judge the claims that are new, with pauses in which the process answers others; composing then finds them judged."""
@@ -158,8 +159,8 @@ class Composer:
             self._memories.pop(inputs.key, None)
             self.conversions.forget(inputs.key)
 
-    async def _project(self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory) -> Requeue | None:
-        """Write the statuses that changed; what is only on its way is written when it takes long."""
+    async def _project(self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory) -> float:
+        """Write the statuses that changed; what is only on its way is written when it takes long. Returns when that is, 0 for never."""
         writes = []
         waiting: dict[tuple[str, ObjectKey], float] = {}
         held_s: list[float] = []
@@ -179,7 +180,7 @@ class Composer:
         else:
             self._provisional.pop(inputs.key, None)
         await in_parallel(writes)
-        return Requeue(min(held_s)) if held_s else None
+        return min(held_s, default=0.0)
 
     def _projections(
         self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory
