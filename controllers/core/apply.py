@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
+import structlog
+
 from controllers.api.group import (
     CORE_FINALIZER,
     PROVIDER_FINALIZER,
@@ -25,11 +27,12 @@ from controllers.core.inputs import ZoneInputs
 from controllers.core.shortfall import Shortfall, lesser_specs, words_for
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
-from kube.errors import Conflict, Invalid, NotFound, TooLarge
+from kube.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from kube.object import ObjectKey, ObjectMeta
 from kube.resource import ResourceRef
 from zonemodel.model import Model
 
+_log = structlog.get_logger(__name__)
 _Mark = tuple[str, ObjectKey]
 
 
@@ -41,21 +44,22 @@ class LedgerWriter:
         self._expectations = expectations
         self._released: dict[ObjectKey, dict[_Mark, str]] = {}
 
-    async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> frozenset[ObjectKey]:
+    async def hold_claims(self, inputs: ZoneInputs, composition: Composition) -> Mapping[ObjectKey, str]:
         """Put the finalizer on the Zone and on every claim whose records are about to stand in the ledger.
 
-        Returns the claims that changed meanwhile and are not held; raises Conflict when it is the Zone.
+        Returns the claims that are not held, with what the API says against it, empty for those that changed meanwhile. Raises KubeError
+        when it is the Zone.
         """
         if composition.hold_zone and inputs.zone is not None and _may_be_held(inputs.zone.meta):
             await self._hold(ZONES, inputs.zone.meta)
-        return await _contended(
+        return await _left(
             (claim.key, self._hold(RECORD_SETS, claim.meta))
             for claim in inputs.record_sets
             if _may_be_held(claim.meta) and claim.key in composition.hold
         )
 
-    async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> bool:
-        """Take the finalizer off deleting claims that nothing stands in the ledger for; says whether all of them are let go.
+    async def release_claims(self, inputs: ZoneInputs, composition: Composition) -> Mapping[ObjectKey, str]:
+        """Take the finalizer off deleting claims that nothing stands in the ledger for; returns those that are left, as `hold_claims` does.
 
         A claim that was let go and that the caches still show is not written a second time, one that changed meanwhile is left for
         the next time.
@@ -72,7 +76,7 @@ class LedgerWriter:
         released = {mark: version for mark, version in before.items() if marks.get(mark) == version}
         if leaving:
             self._released[inputs.key] = released
-        return not await _contended(
+        return await _left(
             (meta.key, self._release_once(ref, meta, released))
             for ref, meta in leaving
             if _mark(ref, meta) not in released
@@ -213,18 +217,24 @@ class LedgerWriter:
         await self._client.patch_merge(ref, patch, name=meta.name, namespace=meta.namespace)
 
 
-async def _contended(writes: Iterable[tuple[ObjectKey, Awaitable[None]]]) -> frozenset[ObjectKey]:
-    """Run writes of claims and return those that met a newer state: whoever edits his claim all the time holds up nobody else."""
-    lost: set[ObjectKey] = set()
+async def _left(writes: Iterable[tuple[ObjectKey, Awaitable[None]]]) -> dict[ObjectKey, str]:
+    """Run writes of claims and return those that have to be left for the next time, with what was refused of them, empty for a newer state.
+
+    Whoever edits his claim all the time, or has a policy in his namespace that refuses the write, holds up nobody else.
+    """
+    left: dict[ObjectKey, str] = {}
 
     async def attempt(key: ObjectKey, write: Awaitable[None]) -> None:
         try:
             await write
         except Conflict:
-            lost.add(key)
+            left[key] = ""
+        except (Forbidden, Invalid) as error:
+            _log.warning("finalizer refused", claim=str(key), error=type(error).__name__, message=error.message)
+            left[key] = error.message or type(error).__name__
 
     await in_parallel(attempt(key, write) for key, write in writes)
-    return frozenset(lost)
+    return left
 
 
 def _mark(ref: ResourceRef, meta: ObjectMeta) -> _Mark:

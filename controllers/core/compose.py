@@ -103,9 +103,19 @@ def _compose_records(inputs: ZoneInputs, memory: ZoneMemory) -> Composition:
     return _Composing(zone, payloads, inputs, ledger, migrated, claims, memory).composition()
 
 
-def without_unheld(composition: Composition, unheld: frozenset[ObjectKey]) -> Composition:
-    """Return a composition that leaves claims aside which could not be held: the ledger has of them what it has today."""
-    if not unheld or composition.parts is None:
+def without_unheld(composition: Composition, unheld: Mapping[ObjectKey, str]) -> Composition:
+    """Return a composition that leaves claims aside which could not be held: the ledger has of them what it has today. Those of which the
+    API said why are told.
+    """
+    if not unheld:
+        return composition
+    told = {
+        key: waiting(Reason.RECONCILE_ERROR, f"The finalizer that holds it cannot be put on: {message}")
+        for key, message in unheld.items()
+        if message
+    }
+    composition = replace(composition, record_verdicts={**composition.record_verdicts, **told})
+    if composition.parts is None:
         return composition
     before = composition.ledger.items
     parts: dict[int, ZoneUnitSpec] = {}

@@ -59,6 +59,7 @@ from kube.timestamp import time_text, utc_now
 
 PROVISIONAL_AFTER_S: Final = 1.0
 CONTENDED_AFTER_S: Final = 0.2
+REFUSED_AFTER_S: Final = 10.0
 SETTLE_S: Final = 2.0
 SLICE_S: Final = 0.02
 T = TypeVar("T")
@@ -132,11 +133,12 @@ class Composer:
         if shortfalls := await self._writer.write_ledger(inputs, composition):
             composition = fallen_short(composition, shortfalls)
         started = self._clock()
-        released = await self._writer.release_claims(inputs, composition)
+        unreleased = await self._writer.release_claims(inputs, composition)
         self.controller.spare(key, self._clock() - started)
         again_s = await self._project(inputs, composition, memory)
         self._tidy(inputs, memory)
-        waits_s = (left_s, again_s, 0.0 if released and not unheld else CONTENDED_AFTER_S)
+        contended_s = min((_patience_s(each) for each in (*unheld.values(), *unreleased.values())), default=0.0)
+        waits_s = (left_s, again_s, contended_s)
         return min((Requeue(wait_s) for wait_s in waits_s if wait_s), key=lambda each: each.after_s, default=None)
 
     async def _judge_slowly(self, inputs: ZoneInputs, memory: ZoneMemory) -> None:
@@ -311,6 +313,11 @@ def keys_for_zone_unit(change: Change[ZoneUnit]) -> Iterator[ObjectKey]:
 
 def _sides(change: Change[T]) -> list[T]:
     return [side for side in (change.old, change.new) if side is not None]
+
+
+def _patience_s(refusal: str) -> float:
+    """Return when a finalizer is tried again: soon when the claim only changed meanwhile."""
+    return REFUSED_AFTER_S if refusal else CONTENDED_AFTER_S
 
 
 def _zone_reference(zone: ObjectKey) -> ObjectReference:

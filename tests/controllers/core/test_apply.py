@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
+from controllers.api.condition import ConditionStatus
 from controllers.api.group import CORE_FINALIZER, PROVIDER_FINALIZER
+from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.core.apply import LedgerWriter
-from controllers.core.compose import Composition, compose
+from controllers.core.compose import Composition, compose, without_unheld
 from controllers.core.expectation import Expectations
 from controllers.core.ledger import Ledger
 from kube.access import Access
 from kube.client import Client, Propagation
-from kube.errors import Conflict
+from kube.errors import Conflict, Forbidden, Invalid
 from kube.resource import ResourceRef
-from tests.controllers.core.build import deleting, inputs, record_set, unit
+from tests.controllers.core.build import deleting, inputs, record_set, unit, zone
 
 NOTHING_HELD = Composition(Ledger({}, {}, {}, frozenset()), None, {}, hold_zone=True)
 
@@ -91,6 +93,25 @@ async def test_a_part_is_emptied_before_it_is_deleted() -> None:
         assert client.asked == [f"{asked} example.part-1"]
 
 
+@pytest.mark.parametrize(
+    "error", [Forbidden("no", code=403, reason="Forbidden"), Invalid("no", code=422, reason="Invalid")]
+)
+async def test_a_claim_that_may_not_be_held_holds_up_no_other_and_is_told(error: Exception) -> None:
+    client, claims = Recorder(), [record_set("refused"), record_set("held", "held")]
+    composed = compose(inputs(*claims))
+    client.failure = error
+    zone_is_held = inputs(*claims, zone=zone({"finalizers": [CORE_FINALIZER]}))
+    unheld = await LedgerWriter(client, Expectations()).hold_claims(zone_is_held, composed)
+    assert unheld == {claims[0].key: "no"}
+    left = without_unheld(composed, unheld)
+    assert left.parts is not None
+    assert [item.key for item in left.parts[0].record_sets] == [claims[1].key]
+    told = left.record_verdicts[claims[0].key]
+    assert (told.status, told.reason) == (ConditionStatus.UNKNOWN, Reason.RECONCILE_ERROR)
+    assert told.message == "The finalizer that holds it cannot be put on: no"
+    assert left.record_verdicts[claims[1].key].accepted
+
+
 async def test_a_claim_with_records_in_the_ledger_is_not_let_go() -> None:
     client, claim = Recorder(), leaving("7")
     held = Composition(NOTHING_HELD.ledger, None, {}, hold_zone=True, hold=frozenset({claim.key}))
@@ -126,6 +147,6 @@ async def test_a_claim_that_could_not_be_let_go_is_tried_again() -> None:
     client = Recorder()
     writer = LedgerWriter(client, Expectations())
     client.failure = Conflict("modified", code=409, reason="Conflict")
-    assert not await writer.release_claims(inputs(leaving("7")), NOTHING_HELD)
-    assert await writer.release_claims(inputs(leaving("7")), NOTHING_HELD)
+    assert await writer.release_claims(inputs(leaving("7")), NOTHING_HELD) == {leaving("7").key: ""}
+    assert await writer.release_claims(inputs(leaving("7")), NOTHING_HELD) == {}
     assert len(client.asked) == 2
