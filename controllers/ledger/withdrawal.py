@@ -44,7 +44,7 @@ _WORDS: Final = {
     "NOADDRESS": "the server has no address",
     "UNRESOLVED": "no resolver tells all addresses of the server",
     "NOTASKED": "nobody has asked the server",
-    "TOOMANY": "there are more records than are read",
+    "TOOMANY": "there is more than is asked for or read",
     "BEHIND": "the server has not got the newest snapshot",
 }
 """What stands where a server gave no RCODE, and is not plain by itself."""
