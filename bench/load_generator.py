@@ -29,9 +29,9 @@ def program() -> str:
     return str(Path(json.loads(found.stdout)["target_directory"]) / "release" / "dns-load-generator")
 
 
-def flood(port: int, queries: Path, time_s: float, outstanding: int) -> dict[str, Any]:
+def flood(port: int, queries: Path, time_s: float, outstanding: int, core: int = LOAD_CORE) -> dict[str, Any]:
     """Return `qps`, `lost`, `replies` with those of the warm-up, `sent` and `rcodes` with so many queries under way."""
-    return _run(port, queries, time_s, str(outstanding))
+    return _run(port, queries, time_s, str(outstanding), core)
 
 
 def pace(port: int, queries: Path, time_s: float, rate: int) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def pace(port: int, queries: Path, time_s: float, rate: int) -> dict[str, Any]:
     return _run(port, queries, time_s, f"rate:{rate}")
 
 
-def _run(port: int, queries: Path, time_s: float, how: str) -> dict[str, Any]:
-    command = ("taskset", "-c", str(LOAD_CORE), program(), str(port), str(queries), str(time_s), how)
+def _run(port: int, queries: Path, time_s: float, how: str, core: int = LOAD_CORE) -> dict[str, Any]:
+    command = ("taskset", "-c", str(core), program(), str(port), str(queries), str(time_s), how)
     result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return result
 
