@@ -28,12 +28,16 @@ RUN python -m venv /opt/dns-api \
 
 FROM build AS manager-packages
 RUN python -m venv /opt/dns-api \
-    && /opt/dns-api/bin/pip install --no-cache-dir "$(ls /wheels/dns_api-*.whl)[manager,route53,cloudflare]"
+    && /opt/dns-api/bin/pip install --no-cache-dir "$(ls /wheels/dns_api-*.whl)[manager,route53,cloudflare,tracing]"
 
 FROM python:${PYTHON} AS runtime
+# The user below has no entry in /etc/passwd, so somebody must say where its home is.
 ENV PATH=/opt/dns-api/bin:$PATH \
+    HOME=/tmp \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
+LABEL org.opencontainers.image.title="dns-api" \
+    org.opencontainers.image.licenses="Apache-2.0"
 # Numbers, so that a cluster can tell that it is not root.
 USER 65532:65532
 WORKDIR /tmp

@@ -24,6 +24,7 @@ from controllers.core.admission.certificate import CertificateError, ServingCert
 from controllers.core.admission.server import PORT, ListenError, WebhookConfig
 from controllers.manager import Manager, ManagerConfig
 from controllers.runtime.metrics_server import MetricsListenError, MetricsServer
+from controllers.runtime.tracing import MissingTracingError, send_spans
 from kube.client import Client
 from kube.config import connect
 from kube.errors import KubeError
@@ -61,6 +62,14 @@ MetricsListen = Annotated[
         help="Where /metrics, /healthz and /readyz are served over plain HTTP; without it nothing is.",
     ),
 ]
+TracesEndpoint = Annotated[
+    str | None,
+    typer.Option(
+        envvar="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        metavar="URL",
+        help="Collector that is sent spans by OTLP over HTTP, such as http://collector:4318/v1/traces; without it nobody is.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -76,6 +85,7 @@ def manager_command(
     webhook_listen: WebhookListen = None,
     webhook_cert_dir: WebhookCertDir = None,
     metrics_listen: MetricsListen = None,
+    traces_endpoint: TracesEndpoint = None,
     endpoint_recordset_namespace: RecordSetNamespace = None,
     service_source_enabled: ServiceSource = True,
     gateway_source_enabled: GatewaySource = False,
@@ -95,9 +105,24 @@ def manager_command(
     try:
         client = connect(kubeconfig, field_manager="dns-api")
         relax_collector()
-        uvloop.run(_run(client, config, metrics))
+        with _traced(traces_endpoint):
+            uvloop.run(_run(client, config, metrics))
     except (KubeError, MetricsListenError, ExceptionGroup) as error:
         _end(error)
+
+
+@contextlib.contextmanager
+def _traced(endpoint: str | None) -> Iterator[None]:
+    """Send spans meanwhile, if anybody is to have them; the last ones at the end."""
+    try:
+        stop = send_spans(endpoint) if endpoint else None
+    except MissingTracingError as error:
+        raise typer.BadParameter(str(error), param_hint="--traces-endpoint") from error
+    try:
+        yield
+    finally:
+        if stop is not None:
+            stop()
 
 
 def _webhook(listen: str | None, cert_dir: Path | None) -> WebhookConfig | None:

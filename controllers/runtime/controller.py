@@ -14,6 +14,7 @@ import structlog
 
 from controllers.runtime import metrics
 from controllers.runtime.queue import RETRY, DelayQueue
+from controllers.runtime.tracing import span
 from kube.backoff import Backoff
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, ResourceNotServed, RetryableError, Unauthorized
 
@@ -120,7 +121,8 @@ class Controller(Generic[K]):
     async def _attempt(self, key: K) -> None:
         """Reconcile once; whatever goes wrong ends here, as a log line and a decision when to try again."""
         try:
-            again = await self._reconcile(key)
+            with span("reconcile", controller=self.name, key=str(key)):
+                again = await self._reconcile(key)
         except (Conflict, AlreadyExists) as error:
             self._count(error)
             delay_s = self.queue.retry(key, at_most_s=_CONFLICT_RETRY_AT_MOST_S)

@@ -11,6 +11,8 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from controllers.runtime.tracing import span
+
 WORKQUEUE_DEPTH: Final = Gauge("dns_api_workqueue_depth", "Keys that wait for a worker.", ("controller",))
 ACTIVE_WORKERS: Final = Gauge("dns_api_active_workers", "Keys that are being reconciled.", ("controller",))
 RECONCILE_SECONDS: Final = Histogram(
@@ -34,11 +36,12 @@ DONE: Final = "ok"
 
 
 @contextmanager
-def provider_call(provider: str) -> Iterator[None]:
-    """Count one request by its code: `ok`, or the name of the error class that it ends with."""
+def provider_call(provider: str, operation: str = "") -> Iterator[None]:
+    """Count one request by its code: `ok`, or the name of the error class that it ends with; it is a span, too."""
     code = DONE
     try:
-        yield
+        with span("provider call", provider=provider, operation=operation):
+            yield
     except BaseException as error:
         code = type(error).__name__
         raise

@@ -6,11 +6,13 @@ import json
 import re
 import socket
 import ssl
+import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from controllers.runtime.tracing import MissingTracingError, send_spans
 from tests.cli.command import finished, started
 from tests.cli.conftest import Up
 from tests.controllers.core.admission.authority import Authority, ServingPair
@@ -120,3 +122,19 @@ def test_metrics_are_served_on_a_listener_of_their_own(up: Up, home: Path) -> No
         assert process.ended() == 0
     assert 'dns_api_leader_election_master_status{name="dns-api-manager"} 0.0' in text
     assert re.search(r'dns_api_rest_client_requests_total\{code="200",method="GET"\} \d', text)
+
+
+def test_a_collector_that_is_not_there_keeps_nothing_from_working_or_ending(up: Up, home: Path) -> None:
+    words = ["--metrics-listen", "127.0.0.1:0", "--traces-endpoint", f"http://127.0.0.1:{free_port()}/v1/traces"]
+    with started("manager", "--kubeconfig", str(up.kubeconfig), *words, environment={"HOME": str(home)}) as process:
+        process.stderr.until("caches are complete")
+        process.send_signal(15)
+        assert process.ended() == 0
+
+
+def test_without_the_library_spans_are_refused_with_what_to_install(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
+    with pytest.raises(MissingTracingError, match=r"pip install 'dns-api\[tracing\]'"):
+        send_spans("http://127.0.0.1:1/v1/traces")

@@ -209,6 +209,7 @@ def test_a_certificate_of_ones_own_needs_no_cert_manager() -> None:
         (("providers.hosted.server.port=99999",), "maximum"),
         (("providers.hosted.server.watchNamespace=Not_A_Name",), "does not match pattern"),
         (("manager.extraArgs={bare}",), "does not match pattern"),
+        (("tracing.endpoint=collector:4318",), "at '/tracing/endpoint': 'collector:4318' does not match pattern"),
         (("manger.replicas=2",), "additional properties 'manger' not allowed"),
         (("manager.replica=2",), "at '/manager': additional properties 'replica' not allowed"),
         (("networkPolicy.manager.egress=1",), "additional properties 'egress' not allowed"),
@@ -405,6 +406,12 @@ def test_labels_that_follow_a_release_are_not_selected_by() -> None:
                 "app.kubernetes.io/name",
                 "app.kubernetes.io/component",
             }
+
+
+def test_spans_are_sent_where_the_values_say_and_nowhere_else() -> None:
+    url = "http://collector:4318/v1/traces"
+    assert f"--traces-endpoint={url}" in container(render(f"tracing.endpoint={url}"), "manager")["args"]
+    assert not any("traces" in each for each in container(render(), "manager")["args"])
 
 
 def strategy(manifests: list[Manifest], component: str) -> tuple[int, int]:

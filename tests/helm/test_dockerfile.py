@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.helm.chart import EVERYTHING, container, one, render
+from tests.helm.image_file import stages
 from tests.helm.place import ROOT
 
 CLOUD_AND_CEL = {"boto3", "botocore", "cloudflare", "cel_expr_python", "re2", "jsonschema", "google.protobuf"}
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage with its instructions as (word, rest)."""
-
-    name: str
-    parent: str
-    instructions: tuple[tuple[str, str], ...]
-
-    def all_of(self, word: str) -> list[str]:
-        return [rest for each, rest in self.instructions if each == word]
-
-
-def stages() -> dict[str, Stage]:
-    text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    found: dict[str, Stage] = {}
-    for line in lines:
-        word, _, rest = line.partition(" ")
-        if word == "FROM":
-            parent, _, name = rest.partition(" AS ")
-            found[name] = Stage(name, parent, ())
-        elif found:
-            last = found[next(reversed(found))]
-            found[last.name] = Stage(last.name, last.parent, (*last.instructions, (word, rest)))
-    return found
 
 
 def project() -> Any:
@@ -64,7 +38,7 @@ def test_instructions_are_ones_that_exist_and_stages_are_named_before_they_are_u
 def test_base_images_are_pinned_to_a_release() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     (base,) = re.findall(r"^ARG PYTHON=(\S+)$", text, re.MULTILINE)
-    assert re.fullmatch(r"3\.\d+-slim-[a-z]+", base)
+    assert re.fullmatch(r"3\.\d+-slim-[a-z]+(@sha256:[0-9a-f]{64})?", base)
     assert ":latest" not in text
 
 
@@ -99,7 +73,7 @@ def test_the_managers_image_has_the_extras_of_every_provider_that_the_chart_know
     (extras,) = re.findall(r"\[([a-z0-9,]+)\]", install)
     assert (
         set(extras.split(","))
-        == {"manager", "route53", "cloudflare"}
+        == {"manager", "route53", "cloudflare", "tracing"}
         <= set(project()["project"]["optional-dependencies"])
     )
     (plain,) = stages()["server-packages"].all_of("RUN")
@@ -129,3 +103,50 @@ main()
 def test_the_name_server_depends_on_no_cloud_sdk() -> None:
     names = {re.split(r"[\[<>=~! ]", each)[0].lower() for each in project()["project"]["dependencies"]}
     assert not names & {"boto3", "cloudflare", "cel-expr-python", "google-re2"}
+
+
+def test_what_is_copied_is_there() -> None:
+    sources = [
+        source
+        for stage in stages().values()
+        for copy in stage.all_of("COPY")
+        if not copy.startswith("--from=")
+        for source in copy.split()[:-1]
+    ]
+    assert sources
+    assert [each for each in sources if not (ROOT / each).exists()] == []
+
+
+def test_no_layer_keeps_what_only_its_making_needed() -> None:
+    for command in (each for stage in stages().values() for each in stage.all_of("RUN")):
+        for pip in re.findall(r"pip (?:wheel|install) [^&]*", command):
+            assert "--no-cache-dir" in pip, pip
+        if "apt-get install" in command:
+            assert "--no-install-recommends" in command
+            assert command.endswith("rm -rf /var/lib/apt/lists/*")
+
+
+def test_commands_are_words_and_not_left_to_a_shell() -> None:
+    """So that SIGTERM reaches the program itself."""
+    for stage in stages().values():
+        for command in (*stage.all_of("ENTRYPOINT"), *stage.all_of("CMD")):
+            assert all(isinstance(each, str) for each in json.loads(command))
+
+
+def test_an_image_alone_does_what_it_is_named_after_on_all_addresses() -> None:
+    server, manager = (json.loads(stages()[name].all_of("CMD")[0]) for name in ("server", "manager"))
+    assert server == ["server", "--listen", ":5353", "--http", ":8080"]
+    assert manager == ["manager"]
+    assert stages()["server"].all_of("EXPOSE") == ["5353/udp 5353/tcp 8080/tcp"]
+
+
+def test_images_tell_where_they_come_from() -> None:
+    (labels,) = stages()["runtime"].all_of("LABEL")
+    assert 'org.opencontainers.image.licenses="Apache-2.0"' in labels
+    assert re.search(r'org\.opencontainers\.image\.title="dns-api"', labels)
+
+
+def test_the_command_is_an_entry_point_of_the_wheel() -> None:
+    assert project()["project"]["scripts"]["dns-api"] == "cli.main:main"
+    (entry,) = json.loads(stages()["runtime"].all_of("ENTRYPOINT")[0])
+    assert entry in project()["project"]["scripts"]

@@ -17,6 +17,7 @@ from aiohttp import web
 from controllers.core.admission.certificate import ServingCertificate
 from controllers.core.admission.handler import Hook
 from controllers.core.admission.review import ReviewError
+from controllers.runtime.tracing import span
 
 _log = structlog.get_logger(__name__)
 
@@ -136,9 +137,8 @@ class WebhookServer:
         async def serve(request: web.Request) -> web.Response:
             try:
                 async with asyncio.timeout(self._limits.request_s):
-                    body = await self._read(request)
-                    async with self._places:
-                        return _json(await hook.handler(_parse(body)))
+                    with span("admission", path=hook.path):
+                        return await self._judged(hook, request)
             except TimeoutError:
                 _log.warning("webhook.timeout", path=hook.path)
                 limits = self._limits
@@ -154,6 +154,11 @@ class WebhookServer:
                 return _text(500, "the request could not be judged; the manager's log says why")
 
         return serve
+
+    async def _judged(self, hook: Hook, request: web.Request) -> web.Response:
+        body = await self._read(request)
+        async with self._places:
+            return _json(await hook.handler(_parse(body)))
 
     async def _read(self, request: web.Request) -> bytes:
         if request.content_type != "application/json":

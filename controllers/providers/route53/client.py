@@ -181,7 +181,7 @@ class Account:
         """Send one request from a worker thread when it is its turn."""
         await self._throttle.slot()
         try:
-            with provider_call("route53"):
+            with provider_call("route53", operation):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, operation, query)
         except Unavailable as failure:
             if not failure.outcome_unknown:
