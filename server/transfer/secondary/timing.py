@@ -24,10 +24,22 @@ def wait_s(soa: Soa | None, failures: int) -> float:
     """
     if soa is None:
         return _WITHOUT_ZONE.delay_s(failures - 1)
-    longest_s = min(soa.retry_s, _LONGEST_RETRY_S) if failures else min(soa.refresh_s, _LONGEST_REFRESH_S)
+    longest_s = _retry_s(soa) if failures else _refresh_s(soa)
     return max(longest_s * random.uniform(0.9, 1.0), _SHORTEST_S)
 
 
 def left_s(soa: Soa, age_s: float) -> float:
-    """Return how long a zone may still be served that was last refreshed `age_s` ago; negative when it has expired."""
-    return soa.expire_s - age_s
+    """Return how long a zone may still be served that was last refreshed `age_s` ago; negative when it has expired.
+
+    It never expires before a refresh that was in time can have failed and been repeated once: values that do not fit together must not
+    end a zone whose primary is there (RFC 1912 section 2.2).
+    """
+    return max(soa.expire_s, _refresh_s(soa) + _retry_s(soa)) - age_s
+
+
+def _refresh_s(soa: Soa) -> float:
+    return min(max(soa.refresh_s, _SHORTEST_S), _LONGEST_REFRESH_S)
+
+
+def _retry_s(soa: Soa) -> float:
+    return min(max(soa.retry_s, _SHORTEST_S), _LONGEST_RETRY_S)

@@ -22,7 +22,9 @@ from server.transfer.config import SecondaryZone, TransferConfig
 from server.transfer.difference import Difference
 from server.transfer.key import key_name
 from server.transfer.secondary import secondary
+from server.transfer.secondary.timing import left_s
 from server.transfer.secondary.version import stepped_zone
+from server.transfer.serial import Soa
 from server.transfer.target import Target
 from server.zone.compile import Zone
 from server.zone.judge import UnservableError
@@ -150,6 +152,23 @@ async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
             assert primary.asked.count("AXFR") == 1  # what was kept is good again
 
 
+@pytest.mark.parametrize(
+    ("timers", "left"),
+    [
+        ((60, 10, 0), 70),
+        ((60, 10, 69), 70),
+        ((60, 10, 90), 90),
+        ((0, 0, 0), 2),
+        ((2**32 - 1, 1, 5), 28 * 86400 + 1),
+    ],
+)
+def test_a_zone_does_not_expire_before_its_refresh_has_failed_twice(timers: tuple[int, int, int], left: float) -> None:
+    """RFC 1912 section 2.2: expire is to be more than the others; with less a zone would end between two refreshes that go well."""
+    numbers = Soa(1, *timers, 60)
+    assert left_s(numbers, 0.0) == left
+    assert left_s(numbers, left + 1.0) == -1.0
+
+
 async def test_an_expired_zone_binds_no_primary_that_begins_its_serials_anew() -> None:
     """RFC 1034 section 4.3.5: the zone is discarded then."""
     async with FakePrimary() as primary:
@@ -174,12 +193,12 @@ async def test_a_restart_serves_what_was_kept_while_no_primary_is_there(tmp_path
 
 async def test_a_restart_does_not_serve_what_has_expired_meanwhile(tmp_path: Path) -> None:
     async with FakePrimary() as primary:
-        primary.serve(1, "www", expire=1)
+        primary.serve(1, "www", refresh=1, expire=2)
         async with running(config(tmp_path, primary.port)) as server:
             await becomes(server, "www.edit.test", ["192.0.2.1"])
             await until(lambda: list((tmp_path / "cache" / "transfer").glob("*.copy")), "a copy")
     (copy,) = (tmp_path / "cache" / "transfer").glob("*.copy")
-    os.utime(copy, (time.time() - 2, time.time() - 2))
+    os.utime(copy, (time.time() - 3, time.time() - 3))
     async with running(config(tmp_path, primary.port)) as server:
         assert await data(server, "www.edit.test") == "SERVFAIL"
 
