@@ -194,6 +194,8 @@ class LedgerWriter:
             await self._client.patch_merge(ZONE_UNITS, patch, name=unit.meta.name, namespace=unit.meta.namespace)
         except NotFound as error:
             raise _gone(error) from error
+        except (TooLarge, Invalid) as error:  # a request is a hint, and as large as who makes it likes
+            _log.warning("reconcile request refused", zone=str(inputs.key), message=error.message)
 
     async def _hold(self, ref: ResourceRef, meta: ObjectMeta) -> None:
         try:

@@ -106,7 +106,9 @@ def project_zone(
     elif hold is not None:
         wanted.append(_condition(ConditionType.PROGRAMMED, hold, generation))
     elif unit is not None or (verdict is not None and verdict.accepted):
-        wanted.append(_carried(results, ConditionType.PROGRAMMED, generation))
+        composed = unit.spec.zone.observed_generation if unit is not None else generation
+        awaiting = AWAITING if verdict is None or verdict.accepted else _kept_out("Zone", composed, generation)
+        wanted.append(_carried(results, ConditionType.PROGRAMMED, generation, awaiting))
     facts = unit.status.zone if unit is not None and results else None
     status = ZoneStatus(
         observed_generation=generation,
@@ -164,9 +166,15 @@ def _accepted(verdict: Verdict, results: Iterable[Condition], generation: int) -
 
 def _awaiting(claim: RecordSet, verdict: Verdict, item: UnitRecordSet | None) -> Verdict:
     """Return what is said of an item without a result that counts: the provider is awaited only by what it has been given."""
-    if verdict.accepted or item is None or claim.meta.deleting or item.observed_generation == claim.meta.generation:
+    if verdict.accepted or item is None or claim.meta.deleting:
         return AWAITING
-    former = f"The ledger keeps generation {item.observed_generation} of the claim"
+    return _kept_out("claim", item.observed_generation, claim.meta.generation)
+
+
+def _kept_out(what: str, composed: int, generation: int) -> Verdict:
+    if composed == generation:
+        return AWAITING
+    former = f"The ledger keeps generation {composed} of the {what}"
     return waiting(Reason.RECONCILING, f"{former}; what keeps this one out is said by Accepted.")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controllers.api.condition import ConditionStatus
-from controllers.api.group import CORE_FINALIZER, PROVIDER_FINALIZER
+from controllers.api.group import CORE_FINALIZER, PROVIDER_FINALIZER, RECONCILE_REQUEST
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.core.apply import LedgerWriter
@@ -17,7 +17,7 @@ from controllers.core.expectation import Expectations
 from controllers.core.ledger import Ledger
 from kube.access import Access
 from kube.client import Client, Propagation
-from kube.errors import Conflict, Forbidden, Invalid
+from kube.errors import Conflict, Forbidden, Invalid, TooLarge
 from kube.resource import ResourceRef
 from tests.controllers.core.build import deleting, inputs, record_set, unit, zone
 
@@ -110,6 +110,17 @@ async def test_a_claim_that_may_not_be_held_holds_up_no_other_and_is_told(error:
     assert (told.status, told.reason) == (ConditionStatus.UNKNOWN, Reason.RECONCILE_ERROR)
     assert told.message == "The finalizer that holds it cannot be put on: no"
     assert left.record_verdicts[claims[1].key].accepted
+
+
+async def test_a_reconcile_request_that_does_not_fit_into_the_ledger_stops_nothing() -> None:
+    client, composed = Recorder(), compose(inputs(record_set("www")))
+    assert composed.parts is not None
+    asking = zone({"finalizers": [CORE_FINALIZER], "annotations": {RECONCILE_REQUEST: "x" * 200_000}})
+    part = unit(composed.parts[0], metadata={"finalizers": [CORE_FINALIZER]})
+    client.failure = TooLarge("no", code=413, reason="RequestEntityTooLarge")
+    written = await LedgerWriter(client, Expectations()).write_ledger(inputs(zone=asking, units=[part]), NOTHING_HELD)
+    assert written == {}
+    assert client.asked == ["example"]
 
 
 async def test_a_claim_with_records_in_the_ledger_is_not_let_go() -> None:

@@ -139,6 +139,25 @@ def test_a_result_for_an_older_zone_does_not_count() -> None:
         assert status.name_servers == ()
 
 
+def test_a_generation_of_a_zone_that_is_kept_out_does_not_wait_for_the_provider() -> None:
+    composed = compose(inputs())
+    denied = refused(Reason.NOT_ALLOWED_BY_ZONE_CLASS, "No.")
+    for generation, told in (
+        (1, (TRUE, "Programmed", "")),
+        (
+            2,
+            (
+                UNKNOWN,
+                "Reconciling",
+                "The ledger keeps generation 1 of the Zone; what keeps this one out is said by Accepted.",
+            ),
+        ),
+    ):
+        status = project_zone(zone({"generation": generation}), denied, units(composed), (), NOW).status
+        assert isinstance(status, ZoneStatus)
+        assert said(status, "Programmed") == told
+
+
 def test_public_data_is_that_of_the_item_that_stands_there() -> None:
     claim = record_set("www", metadata={"generation": 2})
     known = parse_with(RecordSetStatus.model_validate({"provider": {"data": {"id": "known"}}}))
