@@ -25,7 +25,7 @@ from server.plane.python import PythonPlane
 from server.policy import AnswerPolicy, Delegate
 from server.service import Service
 from server.tcp import TcpListener
-from server.tls import Certificate
+from server.tls import Certificate, stamp
 from server.udp import UdpListener
 
 _SECOND_S: Final = 1.0
@@ -46,6 +46,7 @@ class Listeners:
         self.dnstap = None if dnstap is None else Dnstap(dnstap, config.name, f"dns-api {product_version()}")
         self._config = config
         self._cookies = Cookies(() if config.cookie_secrets is None else read_secrets(config.cookie_secrets))
+        self._cookies_seen = self._cookie_stamp()
         self._certificate = None if config.tls is None else Certificate(config.tls)
         self._options = OptionReplies(self._cookies, config.nsid, config.limits.tcp_idle_s)
         self._plane = plane
@@ -128,6 +129,10 @@ class Listeners:
         """Read certificate and cookie secrets again; what is broken stays as it was, and the log says why."""
         if self._certificate is not None:
             self._certificate.reload()
+        self._reload_cookies()
+
+    def _reload_cookies(self) -> None:
+        self._cookies_seen = self._cookie_stamp()
         if self._config.cookie_secrets is not None:
             try:
                 self._cookies.replace(read_secrets(self._config.cookie_secrets))
@@ -135,7 +140,7 @@ class Listeners:
                 log.error("cookie secrets are broken, those before stay in use", reason=str(error))
 
     async def _keep_up(self) -> None:
-        """Begin each second of the limiter, let go of old versions, and look for a new certificate now and then."""
+        """Begin each second of the limiter, let go of old versions, and look for new files now and then."""
         until_files = _FILES_PERIOD_S
         while True:
             await asyncio.sleep(_SECOND_S)
@@ -143,9 +148,20 @@ class Listeners:
             if self.limiter is not None:
                 self.limiter.tick()
             until_files -= _SECOND_S
-            if until_files <= 0 and self._certificate is not None:
+            if until_files <= 0:
                 until_files = _FILES_PERIOD_S
-                self._certificate.reload_if_replaced()
+                self._reload_what_was_replaced()
+
+    def _reload_what_was_replaced(self) -> None:
+        """Read files again that are others than before: nobody sends a signal into a pod whose Secret has changed."""
+        if self._certificate is not None:
+            self._certificate.reload_if_replaced()
+        if self._cookie_stamp() != self._cookies_seen:
+            self._reload_cookies()
+
+    def _cookie_stamp(self) -> tuple[int, int, int] | None:
+        path = self._config.cookie_secrets
+        return None if path is None else stamp(path)
 
     def _make_service(self, delegate: Delegate | None) -> Service:
         config = self._config

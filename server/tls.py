@@ -63,14 +63,15 @@ class Certificate:
         return context
 
     def _stamps(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_stamp(path) for path in (self._config.certificate, self._config.key))
+        return tuple(stamp(path) for path in (self._config.certificate, self._config.key))
 
 
 def _no_password() -> str:
     raise ValueError("the key is encrypted, allowed is a key without a passphrase")
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells one state of a file from another, None for a file that cannot be seen."""
     try:
         found = path.stat()
     except OSError:

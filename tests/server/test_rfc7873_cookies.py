@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from server.edns.cookie import Cookies, CookieSecretError, read_secrets
 from server.edns.reply import OptionReplies
 from server.transport import Transport
+from tests.product.patience import until
 from tests.server.beside import beside, config
 from tests.server.edns import COOKIE, UNKNOWN, ask, options_of, with_options
 from tests.server.question import Target
@@ -221,3 +222,17 @@ def test_a_file_of_secrets_is_checked(text: str, complaint: str, tmp_path: Path)
         read_secrets(file)
     with pytest.raises(CookieSecretError, match="cannot read"):
         read_secrets(tmp_path / "absent")
+
+
+def test_secrets_that_are_replaced_are_found_without_a_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a Secret is that a pod has mounted: another file stands there under the same name."""
+    monkeypatch.setattr("server.listeners._SECOND_S", 0.01)
+    monkeypatch.setattr("server.listeners._FILES_PERIOD_S", 0.01)
+    file, next_file = tmp_path / "secrets", tmp_path / "next"
+    file.write_text(f"{SECRET.hex()}\n")
+    with beside(config(cookie_secrets=file)) as server:
+        assert Cookies([SECRET]).is_ours(ask(server.target, (COOKIE, CLIENT))[COOKIE], "127.0.0.1")
+        next_file.write_text(f"{LATER_SECRET.hex()}\n")
+        next_file.replace(file)
+        later = Cookies([LATER_SECRET])
+        until(lambda: later.is_ours(ask(server.target, (COOKIE, CLIENT))[COOKIE], "127.0.0.1"), "the new secret")
