@@ -193,37 +193,54 @@ async def test_a_name_that_cannot_be_asked_for_is_a_broken_answer_and_ends_nothi
     assert server.queries == []
 
 
-async def test_so_many_sockets_are_open_at_a_time_and_waiting_for_one_is_no_silence() -> None:
-    open_now, most = 0, 0
+async def test_so_many_sockets_are_open_at_a_time_and_waiting_for_one_is_no_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = 32  # a socket's buffer does not hold as many questions as the real one lets out
+    assert CONCURRENT_LIMIT <= 256
+    monkeypatch.setattr("controllers.probe.exchange.CONCURRENT_LIMIT", limit)
+    held: list[tuple[bytes, tuple[str, int]]] = []
+    freed = False
+    full, marked = asyncio.Event(), asyncio.Event()
 
-    class Slow(_Scripted):
+    class Holding(_Scripted):
         def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-            nonlocal open_now, most
-            open_now += 1
-            most = max(most, open_now)
-            query = dns.message.from_wire(data)
+            if data == b"mark":
+                marked.set()
+            elif freed:
+                self.reply(data, addr)
+            else:
+                held.append((data, addr))
+                if len(held) == limit:
+                    full.set()
 
-            def reply() -> None:
-                nonlocal open_now
-                open_now -= 1
-                self._transport.sendto(answer(query, "192.0.2.1").to_wire(), addr)
-
-            asyncio.get_running_loop().call_later(0.3, reply)
+        def reply(self, data: bytes, addr: tuple[str, int]) -> None:
+            self._transport.sendto(answer(dns.message.from_wire(data), "192.0.2.1").to_wire(), addr)
 
     loop = asyncio.get_running_loop()
-    transport, _ = await loop.create_datagram_endpoint(lambda: Slow(lambda *_: []), local_addr=("127.0.0.1", 0))
+    transport, server = await loop.create_datagram_endpoint(lambda: Holding(lambda *_: []), local_addr=("127.0.0.1", 0))
     host, port = transport.get_extra_info("sockname")[:2]
     # Two exchanges, as two providers have: the bound is one for the process.
     exchanges = [NetworkExchange(Pace(1e9)), NetworkExchange(Pace(1e9))]
     try:
-        asked = [
-            exchanges[number % 2].ask(Address(host, port), QUESTION, 5.0) for number in range(CONCURRENT_LIMIT + 60)
-        ]
-        replies = await asyncio.gather(*asked)
+        async with asyncio.TaskGroup() as tasks:
+            asked = [
+                tasks.create_task(exchanges[number % 2].ask(Address(host, port), QUESTION, 60.0))
+                for number in range(limit + 30)
+            ]
+            async with asyncio.timeout(30):
+                await full.wait()
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as late:
+                    late.sendto(b"mark", (host, port))
+                    await marked.wait()  # and with it everything that was sent before
+            assert not any(each.done() for each in asked)
+            assert len({addr for _, addr in held}) == limit
+            freed = True
+            for data, addr in held:
+                server.reply(data, addr)
     finally:
         transport.close()
-    assert all(isinstance(each, dns.message.Message) for each in replies)
-    assert CONCURRENT_LIMIT - 60 < most <= CONCURRENT_LIMIT
+    assert all(isinstance(each.result(), dns.message.Message) for each in asked)
 
 
 @pytest.mark.parametrize(
