@@ -7,21 +7,20 @@
 //! Records are divided up by hash while they are read, so that each part can be sorted within a processor's cache, and let go of.
 #![forbid(unsafe_code)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::content::{own_set, Bulk, Set, BESIDE_DATA};
-use crate::dependents::Dependents;
+use crate::content::{Bulk, Set, BESIDE_DATA};
 use crate::encode::{self, Encoder};
-use crate::link::{parent, Linker, Surroundings, STAR};
+use crate::link::{parent, STAR};
 use crate::master::{ReadData, Reader, Record, CNAME, MX, NS, PTR, SOA, SRV};
 use crate::name::{Name, NameMap, NameSet, Seeded};
-use crate::nodes::{segment, Change, Nodes};
-use crate::packed::{begin_entry, end_entry, mark_hidden, put_plain, u32_at, Entry};
+use crate::nodes::{segment, Nodes};
+use crate::packed::{begin_entry, end_entry, mark_hidden, put_plain, u32_at};
 use crate::transfer::names_after;
 
 const CHUNK: usize = 1 << 20;
@@ -147,103 +146,13 @@ impl Draft {
         let mut bulk = Bulk {
             nodes: Nodes::of_segments(ready.plain, plain),
             kept: Nodes::of_segments(ready.kept, kept),
-            dependents: Dependents::new(&apex),
             sets,
             children,
             apex,
             ..Bulk::default()
         };
-        let bare = bulk.count_empty_names()?;
-        let hidden = bulk.link(bare, &self.wildcard_parents, &odd_parents)?;
-        bulk.count(hidden);
+        bulk.finish(&self.wildcard_parents, &odd_parents)?;
         Some(bulk)
-    }
-}
-
-impl Bulk {
-    /// Counts the names that exist only because something stands below them, each at the name above it, and returns them.
-    fn count_empty_names(&mut self) -> Option<Vec<Box<[u8]>>> {
-        let owners: HashSet<&[u8], Seeded> = self.sets.iter().map(|set| &*set.owner).collect();
-        let mut name = Name::new();
-        let mut bare = Vec::new();
-        for each in self.children.keys().filter(|each| ***each != *self.apex) {
-            name.read(each)?;
-            let has_sets = self.nodes.find(&name, 0).is_some() || self.kept.find(&name, 0).is_some();
-            if !has_sets && !owners.contains(&**each) {
-                bare.push(each.clone());
-            }
-        }
-        for each in &bare {
-            *self.children.entry(parent(each)?.into()).or_default() += 1;
-        }
-        Some(bare)
-    }
-
-    /// Finishes the names that draw on others, as far as they are plain, and leaves the rest to Python; returns how many of `bare` are hidden.
-    fn link(&mut self, bare: Vec<Box<[u8]>>, wildcard_parents: &NameSet, odd_parents: &NameSet) -> Option<usize> {
-        let mut others: HashMap<&[u8], Vec<&Set>, Seeded> = HashMap::default();
-        self.sets.iter().for_each(|set| others.entry(&set.owner).or_default().push(set));
-        let (apex, nodes, kept, children) = (&self.apex, &self.nodes, &self.kept, &self.children);
-        let around = Surroundings { apex, nodes, kept, others: &others, children, wildcard_parents, odd_parents };
-        let mut linker = Linker::new(around);
-        let mut dependents = Dependents::new(apex);
-        let mut left = Vec::new();
-        let segments = nodes.segments();
-        let mut bare_in: HashMap<usize, Vec<(u32, Vec<u8>)>> = HashMap::new();
-        let (mut left_bare, mut hidden) = (Vec::new(), 0);
-        let mut name = Name::new();
-        for each in bare {
-            name.read(&each)?;
-            if linker.is_hidden(&each) {
-                hidden += 1;
-                continue;
-            }
-            match linker.bare(&each) {
-                Some(entry) => {
-                    let place = Nodes::segment_of(name.hash(0), segments);
-                    bare_in.entry(place).or_default().push((name.hash(0) as u32, entry));
-                }
-                None => left_bare.push(each),
-            }
-        }
-        let mut finished = Vec::with_capacity(segments);
-        let mut entries = 0;
-        for number in 0..segments {
-            let mut new = bare_in.remove(&number).unwrap_or_default();
-            for (hash, octets) in kept.octets(number) {
-                let entry = Entry::read(octets);
-                if entry.is_hidden() {
-                    continue;
-                }
-                match linker.name(&entry) {
-                    Some(octets) => {
-                        dependents.add(entry.name, &linker.consulted);
-                        new.push((hash, octets));
-                    }
-                    None => left.push(entry.name),
-                }
-            }
-            finished.push(nodes.with(number, &new));
-            entries += new.len();
-        }
-        dependents.sort();
-        let sets = left.iter().filter_map(|name| Some((*name, kept.named(name)?))).flat_map(|(name, entry)| {
-            entry.answers().map(move |(rdtype, _)| own_set(&entry, rdtype)).map(move |(rdtype, ttl_s, rdatas)| Set {
-                owner: name.into(),
-                rdtype,
-                ttl_s,
-                rdatas: rdatas.into_iter().map(Vec::into_boxed_slice).collect(),
-            })
-        });
-        let sets: Vec<Set> = sets.collect();
-        let gone = left.iter().filter_map(|name| Change::removal(name)).collect();
-        let entries = nodes.len() + entries;
-        drop(others);
-        self.nodes = Nodes::of_segments(finished, entries);
-        self.kept.change(gone);
-        self.sets.extend(sets);
-        (self.bare, self.dependents) = (left_bare, dependents);
-        Some(hidden)
     }
 }
 
@@ -355,44 +264,20 @@ impl Zone<'_> {
         let entries = if matches!(place, Place::Plain) { plain } else { kept };
         let start = begin_entry(&mut entries.octets, owner);
         for items in items.chunk_by(|one, other| one.rdtype == other.rdtype) {
-            let first = items[0];
-            if items.iter().any(|item| item.ttl_s != first.ttl_s || item.source != first.source) {
-                return None; // Python says that it takes the lowest, or that a set stands twice
-            }
-            if first.source != 0
-                && items.len() > 1
-                && items.iter().any(|item| !item.canonical().eq(item.rdata.iter().copied()))
-            {
-                return None; // sets are sorted as they are spelled, records as RFC 4034 section 6.2 has them
-            }
-            let mut items = items.to_vec();
-            items.dedup_by(|one, other| one.rdata == other.rdata);
-            if items.windows(2).any(|pair| pair[0].canonical().eq(pair[1].canonical())) {
-                return None; // Python takes the spelling that stands first
-            }
-            let is_single = matches!(first.rdtype, SOA | CNAME);
-            let size: usize = items.iter().map(|item| item.rdata.len() + BESIDE_DATA).sum();
-            if first.rdtype == DNAME || (is_single && items.len() > 1) || size > MOST_SET_OCTETS {
-                return None;
-            }
-            let count = items.len() as u16;
+            let items = judged(items)?;
+            let (rdtype, ttl_s, count) = (items[0].rdtype, items[0].ttl_s, items.len() as u16);
             match place {
-                Place::Plain if names_after(first.rdtype).is_some() => {
+                Place::Plain if names_after(rdtype).is_some() => {
                     let rdatas: Vec<&[u8]> = items.iter().map(|item| item.rdata).collect();
-                    let set = encode::Set { owner, rdtype: first.rdtype, ttl_s: first.ttl_s, rdatas: &rdatas };
                     self.encoder.begin(owner, true);
-                    self.encoder.add(&set, true);
-                    put_plain(&mut entries.octets, first.rdtype, count, &self.encoder.body);
+                    self.encoder.add(&encode::Set { owner, rdtype, ttl_s, rdatas: &rdatas }, true);
+                    put_plain(&mut entries.octets, rdtype, count, &self.encoder.body);
                 }
-                Place::Plain | Place::Kept { .. } => {
-                    put_plain(&mut entries.octets, first.rdtype, count, &body(&items));
+                Place::Plain | Place::Kept { .. } => put_plain(&mut entries.octets, rdtype, count, &body(&items)),
+                Place::Python => {
+                    let rdatas = items.iter().map(|item| item.rdata.into()).collect();
+                    self.sets.push(Set { owner: owner.into(), rdtype, ttl_s, rdatas });
                 }
-                Place::Python => self.sets.push(Set {
-                    owner: owner.into(),
-                    rdtype: first.rdtype,
-                    ttl_s: first.ttl_s,
-                    rdatas: items.iter().map(|item| item.rdata.into()).collect(),
-                }),
             }
         }
         match place {
@@ -475,6 +360,27 @@ impl Zone<'_> {
         }
         false
     }
+}
+
+/// Returns the records of a set, each once; None for a set of which Python has something to say.
+fn judged<'a>(items: &[Item<'a>]) -> Option<Vec<Item<'a>>> {
+    let first = items[0];
+    if items.iter().any(|item| item.ttl_s != first.ttl_s || item.source != first.source) {
+        return None; // Python says that it takes the lowest, or that a set stands twice
+    }
+    let is_spelled = |item: &Item<'_>| !item.canonical().eq(item.rdata.iter().copied());
+    if first.source != 0 && items.len() > 1 && items.iter().any(is_spelled) {
+        return None; // sets are sorted as they are spelled, records as RFC 4034 section 6.2 has them
+    }
+    let mut items = items.to_vec();
+    items.dedup_by(|one, other| one.rdata == other.rdata);
+    if items.windows(2).any(|pair| pair[0].canonical().eq(pair[1].canonical())) {
+        return None; // Python takes the spelling that stands first
+    }
+    let is_single = matches!(first.rdtype, SOA | CNAME);
+    let size: usize = items.iter().map(|item| item.rdata.len() + BESIDE_DATA).sum();
+    let is_servable = first.rdtype != DNAME && !(is_single && items.len() > 1) && size <= MOST_SET_OCTETS;
+    is_servable.then_some(items)
 }
 
 /// The entries of one segment in the making.

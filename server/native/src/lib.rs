@@ -8,6 +8,7 @@ mod content;
 mod cookie;
 mod dependents;
 mod encode;
+mod finish;
 mod limiter;
 mod line;
 mod link;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::content::{for_each_rdata, own_set, OwnSets, Set};
+use crate::content::{own_set, OwnSets, Set};
 use crate::encode::{self, Encoder};
 use crate::master::{CNAME, NS};
 use crate::name::{Name, NameMap, NameSet, Seeded};
@@ -42,8 +42,20 @@ pub struct Surroundings<'a> {
     pub odd_parents: &'a NameSet,
 }
 
-/// An address set: owner, type, TTL and data.
-type Addresses<'a> = Vec<(&'a [u8], u16, u32, Vec<&'a [u8]>)>;
+/// A set of a zone.
+struct Owned {
+    owner: Vec<u8>,
+    rdtype: u16,
+    ttl_s: u32,
+    rdatas: Vec<Vec<u8>>,
+}
+
+/// The addresses of a child zone's name servers: of those inside of it (RFC 9471), and of others.
+#[derive(Default)]
+struct Glue {
+    required: Vec<Owned>,
+    optional: Vec<Owned>,
+}
 
 /// How a chain of aliases ends.
 enum End {
@@ -115,45 +127,25 @@ impl<'a> Linker<'a> {
         Some(())
     }
 
-    /// Finishes a referral (RFC 1034 section 4.3.2 step 3b), with glue inside of the child first; DS is ours to answer.
+    /// Finishes a zone cut: a referral (RFC 1034 section 4.3.2 step 3b), and the answer to DS, which is ours to give.
     fn cut(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
         let owner = kept.name;
         let (_, ttl_s, servers) = own_set(kept, NS);
-        let (mut glue, mut extra) = (Vec::new(), Vec::new());
+        let mut found = Glue::default();
         for target in servers.iter().map(|name| name.to_ascii_lowercase()) {
             if is_within(&target, self.zone.apex) {
-                let found = if is_within(&target, owner) { &mut glue } else { &mut extra };
-                found.extend(self.addresses(&target)?.into_iter().map(|(_, rdtype, ttl_s, rdatas)| {
-                    let rdatas: Vec<Vec<u8>> = rdatas.iter().map(|rdata| rdata.to_vec()).collect();
-                    (target.clone(), rdtype, ttl_s, rdatas)
-                }));
+                let sets = if is_within(&target, owner) { &mut found.required } else { &mut found.optional };
+                sets.extend(self.addresses(&target)?);
                 self.consulted.push(target);
             }
         }
-        let referral = |linker: &mut Self, exact: bool| {
-            linker.encoder.begin(owner, exact);
-            linker.trims.clear();
-            let authorities = linker.add(owner, exact, NS, ttl_s, &servers);
-            let mut additionals = 0;
-            for (target, rdtype, ttl_s, rdatas) in &glue {
-                additionals += linker.add(target, exact && target == owner, *rdtype, *ttl_s, rdatas);
-            }
-            for (target, rdtype, ttl_s, rdatas) in &extra {
-                linker.trims.push(Trim { size: linker.encoder.body.len(), counts: [0, authorities, additionals] });
-                additionals += linker.add(target, false, *rdtype, *ttl_s, rdatas);
-            }
-            linker.trims.reverse();
-            Stored::new(|octets| {
-                put_answer(
-                    octets,
-                    NO_TYPE,
-                    &linker.encoder.parts(0, [0, authorities, additionals], false, &linker.trims),
-                );
-            })
+        let servers = Owned { owner: owner.to_vec(), rdtype: NS, ttl_s, rdatas: servers };
+        let below = self.referral(&servers, &found, false);
+        let other = if self.encoder.body.len() <= SURELY_IN_REACH {
+            Stored::new(put_as_below)
+        } else {
+            self.referral(&servers, &found, true)
         };
-        let below = referral(self, false);
-        let other =
-            if self.encoder.body.len() <= SURELY_IN_REACH { Stored::new(put_as_below) } else { referral(self, true) };
         put_node(octets, start, &other, &below, &[], 0);
         if kept.answer(DS).is_none() {
             put_denial(octets, DS);
@@ -166,33 +158,34 @@ impl<'a> Linker<'a> {
         Some(())
     }
 
+    /// Writes a referral, required glue first; optional glue may be left out where space is short.
+    fn referral(&mut self, servers: &Owned, glue: &Glue, exact: bool) -> Stored {
+        let cut = &servers.owner;
+        self.encoder.begin(cut, exact);
+        self.trims.clear();
+        let add = |linker: &mut Self, set: &Owned| {
+            linker.add(&set.owner, exact && set.owner == *cut, set.rdtype, set.ttl_s, &set.rdatas)
+        };
+        let authorities = add(self, servers);
+        let mut additionals = 0;
+        for set in &glue.required {
+            additionals += add(self, set);
+        }
+        for set in &glue.optional {
+            self.trims.push(Trim { size: self.encoder.body.len(), counts: [0, authorities, additionals] });
+            additionals += add(self, set);
+        }
+        self.trims.reverse();
+        let parts = self.encoder.parts(0, [0, authorities, additionals], false, &self.trims);
+        Stored::new(|octets| put_answer(octets, NO_TYPE, &parts))
+    }
+
     /// Follows an alias as far as the zone goes and finishes its answers, for each type that the end of the chain holds.
     fn alias(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
         let owner = kept.name;
-        let (mut chain, mut end) = (vec![(owner.to_vec(), own_set(kept, CNAME))], End::Outside);
-        loop {
-            let target = chain.last()?.1 .2.first()?.to_ascii_lowercase();
-            if !is_within(&target, self.zone.apex) {
-                break;
-            }
-            if chain.len() == MOST_ALIASES || chain.iter().any(|(name, _)| *name == target) {
-                return None;
-            }
-            self.consulted.push(target.clone());
-            match self.end_at(&target)? {
-                End::Sets(mut sets) if sets[0].0 == CNAME => chain.push((target, sets.swap_remove(0))),
-                found => {
-                    end = found;
-                    break;
-                }
-            }
-        }
+        let (chain, end) = self.chain(kept)?;
         let last = self.consulted.last().cloned().unwrap_or_default();
-        self.encoder.begin(owner, true);
-        let mut aliases = 0;
-        for (name, (_, ttl_s, rdatas)) in &chain {
-            aliases += self.add(name, name == owner, CNAME, *ttl_s, rdatas);
-        }
+        let aliases = self.begin_chain(&chain);
         let (flags, denies) = match end {
             End::Outside => (AUTHORITATIVE, false),
             End::Missing => (AUTHORITATIVE | NXDOMAIN, true),
@@ -202,21 +195,41 @@ impl<'a> Linker<'a> {
         let other = Stored::new(|octets| put_answer(octets, NO_TYPE, &self.encoder.parts(flags, counts, denies, &[])));
         let no_name = Stored::new(|octets| put_no_name(octets, NO_TYPE));
         put_node(octets, start, &other, &no_name, &[], 0);
-        self.encoder.begin(owner, true);
-        let (_, ttl_s, rdatas) = &chain[0].1;
-        let count = self.add(owner, true, CNAME, *ttl_s, rdatas);
-        self.put(octets, CNAME, AUTHORITATIVE, [count, 0, 0], false);
+        self.begin_chain(&chain[..1]);
+        self.put(octets, CNAME, AUTHORITATIVE, [1, 0, 0], false);
         let End::Sets(sets) = end else { return Some(()) };
         for (rdtype, ttl_s, rdatas) in &sets {
-            self.encoder.begin(owner, true);
-            let mut count = 0;
-            for (name, (_, ttl_s, rdatas)) in &chain {
-                count += self.add(name, name == owner, CNAME, *ttl_s, rdatas);
-            }
-            count += self.add(&last, false, *rdtype, *ttl_s, rdatas);
+            let count = self.begin_chain(&chain) + self.add(&last, last == owner, *rdtype, *ttl_s, rdatas);
             self.put(octets, *rdtype, AUTHORITATIVE, [count, 0, 0], false);
         }
         Some(())
+    }
+
+    /// Follows an alias; notes the names of the zone that it leads through. None where Python has to.
+    fn chain(&mut self, kept: &Entry<'_>) -> Option<(Vec<Owned>, End)> {
+        let alias = |owner: &[u8], (rdtype, ttl_s, rdatas)| Owned { owner: owner.to_vec(), rdtype, ttl_s, rdatas };
+        let mut chain = vec![alias(kept.name, own_set(kept, CNAME))];
+        loop {
+            let target = chain.last()?.rdatas.first()?.to_ascii_lowercase();
+            if !is_within(&target, self.zone.apex) {
+                return Some((chain, End::Outside));
+            }
+            if chain.len() == MOST_ALIASES || chain.iter().any(|alias| alias.owner == target) {
+                return None;
+            }
+            self.consulted.push(target.clone());
+            match self.end_at(&target)? {
+                End::Sets(mut sets) if sets[0].0 == CNAME => chain.push(alias(&target, sets.swap_remove(0))),
+                end => return Some((chain, end)),
+            }
+        }
+    }
+
+    /// Begins an answer with aliases, the first of which the question name owns; returns their number.
+    fn begin_chain(&mut self, chain: &[Owned]) -> u16 {
+        let owner = &chain[0].owner;
+        self.encoder.begin(owner, true);
+        chain.iter().map(|alias| self.add(&alias.owner, alias.owner == *owner, CNAME, alias.ttl_s, &alias.rdatas)).sum()
     }
 
     /// What an alias finds at a name of the zone; None where Python has to see.
@@ -235,32 +248,25 @@ impl<'a> Linker<'a> {
     }
 
     /// The address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
-    fn addresses<'b>(&'b self, name: &'b [u8]) -> Option<Addresses<'b>> {
+    fn addresses(&self, name: &[u8]) -> Option<Vec<Owned>> {
         let zone = &self.zone;
-        let mut found = Vec::new();
+        let owned = |rdtype, ttl_s, rdatas| Owned { owner: name.to_vec(), rdtype, ttl_s, rdatas };
         if let Some(sets) = zone.others.get(name) {
-            for rdtype in [A, AAAA] {
-                let sets = sets.iter().filter(|set| set.rdtype == rdtype);
+            let of = |rdtype| sets.iter().filter(move |set| set.rdtype == rdtype);
+            let found = of(A).chain(of(AAAA));
+            return Some(
                 found
-                    .extend(sets.map(|set| (name, rdtype, set.ttl_s, set.rdatas.iter().map(|each| &**each).collect())));
-            }
-            return Some(found);
+                    .map(|set| owned(set.rdtype, set.ttl_s, set.rdatas.iter().map(|each| each.to_vec()).collect()))
+                    .collect(),
+            );
         }
         let Some(entry) = zone.kept.named(name).or_else(|| zone.nodes.named(name)) else {
             let is_covered = !zone.children.contains_key(name) && zone.wildcard_parents.contains(self.encloser(name)?);
-            return (!is_covered).then_some(found);
+            return (!is_covered).then(Vec::new);
         };
-        for rdtype in [A, AAAA] {
-            if let Some(answer) = entry.answer(rdtype) {
-                let (mut set_ttl_s, mut rdatas) = (0, Vec::new());
-                for_each_rdata(answer.body, |ttl_s, rdata| {
-                    set_ttl_s = ttl_s;
-                    rdatas.push(rdata);
-                });
-                found.push((name, rdtype, set_ttl_s, rdatas));
-            }
-        }
-        Some(found)
+        let has = |rdtype: &u16| entry.answer(*rdtype).is_some();
+        let sets = [A, AAAA].into_iter().filter(has).map(|rdtype| own_set(&entry, rdtype));
+        Some(sets.map(|(rdtype, ttl_s, rdatas)| owned(rdtype, ttl_s, rdatas)).collect())
     }
 
     /// The longest existing name above one of the zone.
