@@ -382,3 +382,22 @@ def test_records_that_only_python_understands_are_left_to_it() -> None:
     soa = zone_strategy.soa(1).rdatas[0]
     for odd in ((apex, 46, 300, bytes(30)), (to_wire("elsewhere.test"), 1, 300, bytes(4)), (apex, 6, 300, soa + b"x")):
         assert collect_bulk(apex, [(apex, 6, 300, soa), odd]) is None
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(zone_strategy.zones.map(common))
+def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: ZoneData) -> None:
+    path = tmp_path / "zone"
+    path.write_text(write_zone_file(zone))
+    native, whole = NativeCatalog(1232, 1), NativeCatalog(1232, 1)
+    found = native.read(path, None)
+    assert found is not None
+    native.replace(found)
+    whole.replace(read_zone(ZoneFile(path)))
+    for name in zone_strategy.names_around(zone):
+        if len(name) > 255:
+            continue
+        for qtype in (1, 2, 5, 15, 16, 28, 43):
+            packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + name + bytes((0, qtype, 0, 1))
+            reply = native.native.answer(packet, "192.0.2.1", False)
+            assert reply == whole.native.answer(packet, "192.0.2.1", False)
