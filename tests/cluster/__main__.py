@@ -33,9 +33,9 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
         "--ignore=tests/product/availability",
         "tests/controllers/providers/route53/test_kubectl.py",
         "tests/controllers/providers/cloudflare/test_kubectl.py",
-        "tests/controllers/apps/test_published.py",
         "tests/cluster/test_life.py",
     ),
+    "external zones and endpoints": (*TOGETHER, "tests/controllers/providers/external", "tests/controllers/apps"),
     "availability": (*TOGETHER, *LONG, "tests/product/availability", "tests/cluster/test_admission_down.py"),
     "quiet": (*ALONE, *LONG, "-s", "tests/cluster/test_quiet.py"),
 }

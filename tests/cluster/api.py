@@ -38,6 +38,8 @@ SERVICES: Final = "/api/v1/namespaces/default/services"
 SLICES: Final = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 CONFIG_MAPS: Final = "/api/v1/namespaces/default/configmaps"
 MARKER: Final = "/marker"
+SERVED: Final = "/registry/apiregistration.k8s.io/apiservices/"
+KEPT: Final = ("/registry/apiextensions.k8s.io/", SERVED)
 
 Review = Mapping[str, Any]
 Judge = Callable[[Review], Awaitable[Any]]
@@ -128,6 +130,9 @@ class RealApi:
         self._announce()
 
     def _end(self) -> None:
+        for path in self._answers:
+            group, version = path.removeprefix("/apis/").split("/")
+            self._plane.remove(f"{SERVED}{version}.{group}")
         _empty(self._plane)
 
     def _announce(self) -> None:
@@ -277,13 +282,8 @@ def _of_the_cluster(plane: ControlPlane) -> frozenset[str]:
 
 
 def _empty(plane: ControlPlane) -> None:
-    """Take away whatever tests have made, finalizers or not, and wait until the API server has noticed."""
+    """Take away whatever tests have made, finalizers or not; definitions stay, which take a server seconds to take in."""
     kept = _of_the_cluster(plane)
     for key in plane.stored_keys():
-        if key not in kept:
+        if key not in kept and not key.startswith(KEPT):
             plane.remove(key)
-    until(lambda: not _definitions(plane), "an API server without definitions")
-
-
-def _definitions(plane: ControlPlane) -> list[Any]:
-    return list(plane.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")["items"])

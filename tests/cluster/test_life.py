@@ -7,13 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from controllers.api.endpoint_conversion import CONVERSION_PLURAL
+from controllers.apps.service.source import HOSTNAMES_ANNOTATION, endpoint_key
+from kube.object import ObjectKey
 from tests.cluster.audit import asked, used
 from tests.cluster.installation import SETTINGS
 from tests.cluster.stand import Stand, standing
-from tests.helm.chart import render
-from tests.helm.life import example, live
+from tests.controllers.providers.cloudflare import world as cloudflare
+from tests.controllers.providers.route53 import world as route53
+from tests.helm.chart import PROVIDERS, render
+from tests.helm.life import begin, delete_everything, example, load_balancer
 from tests.helm.rights import Right, rights_of
+from tests.product.patience import until
 
+BALANCED = '{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.70"}]}}}'
 GATEWAY = {"apiVersion": "gateway.networking.k8s.io/v1"}
 HOSTED = {"name": "hosted.dns.appthrust.io", "version": "v1alpha1"}
 SERVERS = {"nameServers": [{"name": "ns1.example.net"}, {"name": "ns2.example.net"}]}
@@ -30,8 +37,30 @@ def stand(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     assert stand.product.complaints() == ""
 
 
-def test_zones_at_every_provider_come_and_go(stand: Stand) -> None:
-    live(stand)
+def test_zones_at_every_provider_come_and_go_and_are_asked_what_becomes_of_endpoints(stand: Stand) -> None:
+    begin(stand)
+    zones = (("default", "seen.example"), (cloudflare.TEAM, cloudflare.DOMAIN), ("aws", route53.DOMAIN))
+    for namespace, domain in zones:
+        service = load_balancer("192.0.2.70")
+        service["metadata"] |= {"namespace": namespace, "name": "door"}
+        service["metadata"]["annotations"] = {HOSTNAMES_ANNOTATION: f"door.{domain}"}
+        stand.apply(service)
+        stand.kubectl.ok(
+            "patch", "service/door", "-n", namespace, "--subresource=status", "--type=merge", "-p", BALANCED
+        )
+    groups = {f"endpoint.{provider}.dns.appthrust.io" for provider in PROVIDERS}
+    until(lambda: _asked_conversions(stand) == groups, "a question to the conversion API of every provider")
+    for namespace, _ in zones:
+        stand.kubectl.ok("delete", "service", "door", "-n", namespace)
+        endpoint = f"endpointrecordset/{endpoint_key(ObjectKey(namespace, 'door')).name}"
+        stand.kubectl.ok("wait", "--for=delete", endpoint, "-n", namespace, "--timeout=25s")
+    delete_everything(stand)
+
+
+def _asked_conversions(stand: Stand) -> set[str]:
+    return {
+        each.right.group for each in asked(stand.product.plane.audit_log) if each.right.resource == CONVERSION_PLURAL
+    }
 
 
 def test_hostnames_of_a_gateway_are_published(stand: Stand) -> None:

@@ -76,12 +76,12 @@ class World:
         self.client = await self._stack.enter_async_context(Client(access, field_manager="test"))
         self.converting = await self._stack.enter_async_context(ConvertingClient(access, field_manager="manager"))
         for definition in definitions():
-            await self.client.create(DEFINITIONS, definition)
+            await self.client.apply(DEFINITIONS, definition, manager="test", force=True)
         await install(self.client)
         served = [HOSTED, EXTERNAL, ROUTE53, CLOUDFLARE]
         if self._book is not None:
             for own in KINDS:
-                await self.client.create(DEFINITIONS, definition_of(own.kind))
+                await self.client.apply(DEFINITIONS, definition_of(own.kind), manager="test", force=True)
             await self.client.create(PROVIDERS, provider_manifest())
             await self.client.create(ENDPOINT_PROVIDER_CAPABILITIES, NOTEBOOK.capability())
             served.append(NOTEBOOK)
