@@ -13,6 +13,7 @@ from server import rdtype
 from server.text import name_text
 from server.transfer.difference import Difference
 from server.transfer.record import Record
+from server.transfer.record_data import canonical
 from server.transfer.serial import is_newer, read_soa
 from zonemodel.name import WireName
 
@@ -98,7 +99,9 @@ class Assembly:
             case _State.SECOND if self._have is not None and serial == self._have:
                 self._open, self._state = _Open(record), _State.REMOVED
             case _State.SECOND | _State.WHOLE:
-                if record != self._soa:
+                if canonical(rdtype.SOA, record.rdata) != canonical(
+                    rdtype.SOA, self._soa.rdata
+                ):  # pointers may change case
                     raise SequenceError("the zone ends with another SOA record than it began with")
                 self._finish(Whole([self._soa, *self._records]))
             case _State.REMOVED:
