@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
-
-from cryptography import x509
 
 from cli.doctor_finding import Finding, failed, ok, skipped, warning
 from controllers.api.group import ENDPOINT_SLICES, SECRETS
@@ -20,6 +18,7 @@ from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
 from controllers.core.admission.installation import CONFIGURATION, SECRET, SERVICE
 from controllers.core.admission.lookup import NoLookups
+from controllers.core.admission.validity import last_days
 from controllers.registry import REGISTRATIONS
 from kube.client import Client
 from kube.errors import Forbidden, KubeError, NotFound, ResourceNotServed
@@ -79,23 +78,21 @@ def judge_configuration(configuration: Object, now: datetime) -> Iterator[Findin
 
 
 def judge_bundle(check: str, subject: str, bundle: str, now: datetime) -> Iterator[Finding]:
-    """Yield what is wrong with a caBundle: PEM in base64."""
+    """Yield what is wrong with a caBundle, PEM in base64; the last of its certificates counts, others may be on their way out."""
     if not bundle:
         yield failed(check, subject, "it has no caBundle, so the API server trusts nobody there", _AUTHORITY)
         return
     try:
-        certificates = x509.load_pem_x509_certificates(base64.b64decode(bundle, validate=True))
+        ends = last_days(base64.b64decode(bundle, validate=True))
     except (ValueError, binascii.Error) as error:
         yield failed(check, subject, f"its caBundle holds no certificates: {error}", _AUTHORITY)
         return
-    yield from _judge_last_day(check, subject, "the authority", certificates, now, _AUTHORITY)
+    yield from _judge_last_day(check, subject, "the authority", max(ends), now, _AUTHORITY)
 
 
 def _judge_last_day(
-    check: str, subject: str, what: str, certificates: Sequence[x509.Certificate], now: datetime, remedy: str
+    check: str, subject: str, what: str, end: datetime, now: datetime, remedy: str
 ) -> Iterator[Finding]:
-    """Yield whether the last of several certificates ends; others beside it may be on their way out."""
-    end = max(each.not_valid_after_utc for each in certificates)
     if end <= now:
         yield failed(check, subject, f"{what} has expired on {end:%Y-%m-%d}", remedy)
     elif end <= now + SOON:
@@ -120,14 +117,14 @@ async def _serving_certificate(client: Client, namespace: str) -> AsyncIterator[
     about = ("webhook", f"{namespace}/{SECRET}")
     try:
         data = (await client.get(SECRETS, namespace=namespace, name=SECRET)).get("data") or {}
-        (leaf, *_) = x509.load_pem_x509_certificates(base64.b64decode(data.get("tls.crt", "")))
+        end = last_days(base64.b64decode(data.get("tls.crt", "")))[0]
     except (NotFound, Forbidden):
         return
     except ValueError as error:
         yield failed(*about, f"tls.crt holds no certificate: {error}", _RENEW)
         return
-    faults = list(_judge_last_day(*about, "the serving certificate", [leaf], datetime.now(UTC), _RENEW))
-    for each in faults or [ok(*about, f"the serving certificate lasts until {leaf.not_valid_after_utc:%Y-%m-%d}")]:
+    faults = list(_judge_last_day(*about, "the serving certificate", end, datetime.now(UTC), _RENEW))
+    for each in faults or [ok(*about, f"the serving certificate lasts until {end:%Y-%m-%d}")]:
         yield each
 
 

@@ -14,7 +14,12 @@ from tests.rules.source import PACKAGES, ROOT, Source, imports, sources
 
 # The extras of pyproject.toml that each package may count on; the distribution itself is a name server and its tools.
 CLOUD = ("manager", "route53", "cloudflare")
-EXTRAS = {"controllers": CLOUD, "standalone": CLOUD, "tests": (*CLOUD, "dnstap", "test"), "bench": CLOUD}
+EXTRAS = {
+    "controllers": (*CLOUD, "tracing"),
+    "standalone": CLOUD,
+    "tests": (*CLOUD, "dnstap", "tracing", "test"),
+    "bench": CLOUD,
+}
 OURS = {*PACKAGES, "tests", "bench"}
 # What a declared library brings along on purpose: its core, its exceptions, its transport.
 PART_OF = {"pydantic-core": "pydantic", "botocore": "boto3", "httpx": "cloudflare"}
