@@ -292,7 +292,7 @@ async def test_the_last_soa_may_be_spelled_in_another_case() -> None:
     """RFC 1035 section 2.3.3, RFC 5936 section 3.4: a primary that compresses names without regard to case sends it so."""
     async with pulling() as (primary, server):
         primary.serial = 2
-        primary.axfr = primary.ixfr = script([*WHOLE, WHOLE[0].replace("host.edit.test", "Host.EDIT.test")])
+        primary.axfr = primary.ixfr = script(WHOLE, [WHOLE[0].replace("host.edit.test", "Host.EDIT.test")])
         await notice(server)
         await becomes(server, "new.edit.test", ["192.0.2.2"])
         assert server.transfers.counters.refresh_failures == 0
