@@ -51,7 +51,7 @@ async def test_facts_outlive_an_outage(world: World) -> None:
 async def test_class_and_its_zones_wait_for_the_identity(world: World) -> None:
     await world.zone("a")
     await world.until_reason(ZONE_CLASSES, "books", "IdentityNotResolved", "Accepted")
-    await world.until_reason(ZONES, "zone", "ZoneClassNotResolved", "Accepted")
+    await world.until_reason(ZONES, "zone", "IdentityNotResolved", "Accepted")
     await world.pen()
     await world.until_reason(ZONE_CLASSES, "books", "Accepted", "Accepted")
     await world.until_reason(RECORD_SETS, "a", "Programmed")
