@@ -172,7 +172,7 @@ def test_a_zone_that_no_server_may_serve_is_refused_with_the_rfc(tmp_path: Path)
     assert "RFC 2181 section 10.1" in result.stderr
 
 
-@pytest.mark.parametrize("text", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":53"])
+@pytest.mark.parametrize("text", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":x", ":70000"])
 def test_a_listen_address_is_checked(text: str) -> None:
     result = started("--listen", text)
     assert result.returncode == 2
