@@ -16,7 +16,7 @@ from tests.cluster.stand import Stand, standing
 from tests.controllers.providers.cloudflare import world as cloudflare
 from tests.controllers.providers.route53 import world as route53
 from tests.helm.chart import PROVIDERS, render
-from tests.helm.life import begin, delete_everything, example, load_balancer
+from tests.helm.life import CLOUDS, EXTERNAL, begin, delete_everything, example, load_balancer
 from tests.helm.rights import Right, rights_of
 from tests.product.patience import until
 
@@ -37,24 +37,30 @@ def stand(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     assert stand.product.complaints() == ""
 
 
-def test_zones_at_every_provider_come_and_go_and_are_asked_what_becomes_of_endpoints(stand: Stand) -> None:
+def test_zones_at_every_provider_come_and_go_with_their_endpoints(stand: Stand) -> None:
     begin(stand)
-    zones = (("default", "seen.example"), (cloudflare.TEAM, cloudflare.DOMAIN), ("aws", route53.DOMAIN))
+    zones = ((cloudflare.TEAM, CLOUDS), ("aws", route53.DOMAIN))
     for namespace, domain in zones:
-        service = load_balancer("192.0.2.70")
-        service["metadata"] |= {"namespace": namespace, "name": "door"}
-        service["metadata"]["annotations"] = {HOSTNAMES_ANNOTATION: f"door.{domain}"}
-        stand.apply(service)
-        stand.kubectl.ok(
-            "patch", "service/door", "-n", namespace, "--subresource=status", "--type=merge", "-p", BALANCED
-        )
-    groups = {f"endpoint.{provider}.dns.appthrust.io" for provider in PROVIDERS}
-    until(lambda: _asked_conversions(stand) == groups, "a question to the conversion API of every provider")
+        _publish_door(stand, namespace, domain)
+    _until_asked(stand, "hosted", "cloudflare", "route53")
     for namespace, _ in zones:
         stand.kubectl.ok("delete", "service", "door", "-n", namespace)
         endpoint = f"endpointrecordset/{endpoint_key(ObjectKey(namespace, 'door')).name}"
         stand.kubectl.ok("wait", "--for=delete", endpoint, "-n", namespace, "--timeout=25s")
     delete_everything(stand)
+
+
+def _publish_door(stand: Stand, namespace: str, domain: str) -> None:
+    service = load_balancer("192.0.2.70")
+    service["metadata"] |= {"namespace": namespace, "name": "door"}
+    service["metadata"]["annotations"] = {HOSTNAMES_ANNOTATION: f"door.{domain}"}
+    stand.apply(service)
+    stand.kubectl.ok("patch", "service/door", "-n", namespace, "--subresource=status", "--type=merge", "-p", BALANCED)
+
+
+def _until_asked(stand: Stand, *providers: str) -> None:
+    groups = {f"endpoint.{provider}.dns.appthrust.io" for provider in providers}
+    until(lambda: _asked_conversions(stand) >= groups, "a question to the conversion APIs")
 
 
 def _asked_conversions(stand: Stand) -> set[str]:
@@ -90,6 +96,18 @@ def test_hostnames_of_a_gateway_are_published(stand: Stand) -> None:
         stand.kubectl.ok("patch", f"{kind}/edge", "--subresource=status", "--type=merge", "-p", status)
     stand.kubectl.ok("wait", "--for=create", "endpointrecordset", "--all", "--timeout=25s")
     stand.kubectl.ok("wait", "--for=condition=Resolved", "endpointrecordset", "--all", "--timeout=25s")
+
+
+def test_an_observed_zone_is_asked_what_becomes_of_an_endpoint(stand: Stand) -> None:
+    binding = {"provider": EXTERNAL, "controllerName": f"{EXTERNAL['name']}/controller"}
+    parameters = {"probeTimeout": "1s", "nameServers": [f"127.0.0.1:{stand.dns_port}"]}
+    stand.apply(
+        example("ZoneClass", "watched", **binding, parameters=parameters),
+        example("Zone", "watched", domainName="watched.example", zoneClassRef={"name": "watched"}, provider=EXTERNAL),
+    )
+    stand.wait("zone/watched", "Accepted")
+    _publish_door(stand, "default", "watched.example")
+    _until_asked(stand, *PROVIDERS)
 
 
 def test_the_manager_asks_for_nothing_that_it_has_no_right_to(stand: Stand) -> None:

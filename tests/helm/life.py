@@ -16,6 +16,8 @@ from tests.standalone.kubectl.command import Command
 Object = dict[str, Any]
 
 RETIRED = "dns.appthrust.io/address=c0000251"
+CLOUDS = "clouds.example"
+"""The domain of the zone at Cloudflare."""
 EXTERNAL = {"name": "external.dns.appthrust.io", "version": "v1alpha1"}
 
 
@@ -119,7 +121,10 @@ def _providers(cluster: Cluster) -> None:
     team = cluster.kubectl.within(cloudflare.TEAM)
     manifests = [cloudflare.secret(), cloudflare.identity(), cloudflare.zone_class({"zoneDeletionPolicy": "Delete"})]
     team.ok(
-        "apply", "-f", "-", stdin=yaml.safe_dump_all([*manifests, cloudflare.zone(), cloudflare.a("www", "192.0.2.1")])
+        "apply",
+        "-f",
+        "-",
+        stdin=yaml.safe_dump_all([*manifests, cloudflare.zone(domain=CLOUDS), cloudflare.a("www", "192.0.2.1")]),
     )
     aws = cluster.kubectl.within("aws")
     own = [route53.identity(accountID=route53.ACCOUNT), route53.zone_class(zoneDeletionPolicy="Delete"), route53.zone()]
