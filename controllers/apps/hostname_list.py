@@ -1,4 +1,4 @@
-"""Hostnames as annotations list them. Pure."""
+"""Hostnames: what one is, and lists of them as annotations have them. Pure."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ class Hostnames:
     left_out: tuple[LeftOut, ...] = ()
 
 
+def object_to_hostname(text: str) -> str | None:
+    """Return what keeps a text from being a canonical hostname, None when it is one. Its first label may be *, which counts, too."""
+    parent = text.removeprefix("*.")
+    return object_to_domain(parent) or (object_to_domain(f"w.{parent}") if parent != text else None)
+
+
 def split_list(text: str) -> Iterator[str]:
     """Yield the items of a list with commas, without the spaces around them and without empty ones."""
     yield from (item for each in text.split(",") if (item := each.strip()))
@@ -27,7 +33,7 @@ def sort_out(found: Iterable[str], left_out: Iterable[LeftOut] = ()) -> Hostname
     """Return the canonical hostnames among those found, as many as one EndpointRecordSet holds; the others are told as left out."""
     good, bad = [], {each.hostname: each for each in left_out}
     for hostname in sorted(set(found)):
-        fault = object_to_domain(hostname.removeprefix("*."))
+        fault = object_to_hostname(hostname)
         if fault is not None:
             shown = hostname[:253]
             bad[shown] = LeftOut(

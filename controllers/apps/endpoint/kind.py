@@ -22,6 +22,7 @@ from controllers.api.endpoint import (
     EndpointRecordSetStatus,
     TargetType,
 )
+from controllers.apps.hostname_list import object_to_hostname
 from controllers.core.providercontract.fault import Fault, FaultReason
 from controllers.core.providercontract.field import (
     Field,
@@ -34,7 +35,7 @@ from controllers.core.providercontract.field import (
     require_text,
 )
 from controllers.core.providercontract.own_kind import OwnKind
-from zonemodel.name import object_to_domain, object_to_target
+from zonemodel.name import object_to_target
 
 Manifest = Mapping[str, Any]
 
@@ -130,7 +131,7 @@ def _judge_name(name: Field) -> Iterator[Fault]:
 def _judge_hostname(hostname: Field) -> Iterator[Fault]:
     if hostname.text is None:
         yield hostname.fault(HOSTNAME, FaultReason.TYPE_INVALID)
-    elif fault := object_to_domain(hostname.text.removeprefix("*.")):
+    elif fault := object_to_hostname(hostname.text):
         yield hostname.fault(f"{HOSTNAME}; it {fault}")
 
 

@@ -31,9 +31,10 @@ from controllers.api.zone import Zone
 from controllers.apps.endpoint.answer import Converted, Unconverted
 from controllers.apps.endpoint.choice import candidates, choose, refusal_of
 from controllers.apps.endpoint.inputs import EndpointInputs, owner_of
+from controllers.apps.hostname_list import object_to_hostname
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
-from zonemodel.name import Fqdn, object_to_domain, relative_to
+from zonemodel.name import Fqdn, relative_to
 
 DIGEST_CHARS: Final = 10
 COPIED_ANNOTATIONS: Final = (RETIREMENT_ANNOTATION,)
@@ -120,7 +121,7 @@ class HostnamePlan:
 
 def question_of(hostname: str, inputs: EndpointInputs) -> Question | HostnamePlan:
     """Return what to ask for a hostname, or what is known to stand against it."""
-    if fault := object_to_domain(hostname.removeprefix("*.")):
+    if fault := object_to_hostname(hostname):
         return _refused(hostname, None, EndpointReason.INVALID_HOSTNAME, f"The hostname {fault}.")
     zone = choose(hostname, inputs.zones_of)
     return question_in(zone, hostname, inputs) if zone is not None else _without_zone(hostname, inputs)
