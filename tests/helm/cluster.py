@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -151,15 +150,15 @@ def manager_words(manifests: list[Manifest], folder: Path, url: str) -> list[str
     certificates = folder / "certificates"
     certificates.mkdir()
     Authority().write(ServingPair(certificates), serial=1)
-    words = [
-        f"--webhook-cert-dir={certificates}"
-        if each.startswith("--webhook-cert-dir=")
-        else "--webhook-listen=127.0.0.1:0"
-        if each.startswith("--webhook-listen=")
-        else each
-        for each in container(manifests, "manager")["args"]
+    places = {
+        "--webhook-cert-dir": str(certificates),
+        "--webhook-listen": "127.0.0.1:0",
+        "--metrics-listen": "127.0.0.1:0",
+    }
+    return [
+        *_placed(container(manifests, "manager")["args"], places),
+        f"--kubeconfig={write_kubeconfig(folder / 'manager-kubeconfig', url)}",
     ]
-    return [*words, f"--kubeconfig={write_kubeconfig(folder / 'manager-kubeconfig', url)}"]
 
 
 def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: int) -> list[str]:
@@ -171,8 +170,14 @@ def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: in
         "--name": SERVER,
         "--drain-delay": "0",
     }
-    words = []
-    for each in container(manifests, "server")["args"]:
-        option = re.split("=", each)[0]
-        words.append(f"{option}={places[option]}" if option in places else each)
-    return [*words, f"--kubeconfig={write_kubeconfig(folder / 'server-kubeconfig', url)}"]
+    return [
+        *_placed(container(manifests, "server")["args"], places),
+        f"--kubeconfig={write_kubeconfig(folder / 'server-kubeconfig', url)}",
+    ]
+
+
+def _placed(words: list[str], places: dict[str, str]) -> list[str]:
+    options = [each.partition("=")[0] for each in words]
+    return [
+        f"{option}={places[option]}" if option in places else each for option, each in zip(options, words, strict=True)
+    ]
