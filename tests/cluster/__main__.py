@@ -27,7 +27,7 @@ ALONE: Final = ("-p", "no:xdist")
 LONG: Final = ("-m", "(slow or not slow) and not endurance")
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "behaviour of the API": (*ALONE, *STANDALONE, "tests/helm/test_install.py"),
-    "contract, hosted, endpoints, Route 53, Cloudflare": (
+    "contract, hosted, Route 53, Cloudflare": (
         *TOGETHER,
         "tests/product",
         "--ignore=tests/product/availability",
