@@ -52,9 +52,8 @@ def stubborn(tmp_path: Path) -> Iterator[Access]:
 
 def test_a_watch_that_nobody_follows_any_more_leaves_no_connection_behind(stubborn: Access) -> None:
     async def see_one() -> str:
-        async with Client(stubborn) as client:
-            async with aclosing(client.watch(ZONES, resource_version="1")) as events:
-                return str((await anext(events)).object["metadata"]["name"])
+        async with Client(stubborn) as client, aclosing(client.watch(ZONES, resource_version="1")) as events:
+            return str((await anext(events)).object["metadata"]["name"])
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ResourceWarning)
