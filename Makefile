@@ -15,7 +15,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster bench-coredns manifests sbom clean
+.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-tls bench-scaling bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster bench-coredns manifests sbom clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,7 +98,7 @@ sbom: setup ## Write sbom.json (CycloneDX) of what .venv holds
 bench-qps: setup ## Queries a second beside NSD, Knot, BIND and PowerDNS, where they are installed (needs cargo and two cores)
 	@$(BIN)/python -m bench qps
 
-bench-load bench-update bench-tcp bench-transfer bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster: bench-%: setup ## One other figure, beside the same
+bench-load bench-update bench-tcp bench-transfer bench-tls bench-scaling bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster: bench-%: setup ## One other figure, beside the same
 	@$(BIN)/python -m bench $*
 
 bench-coredns: setup ## Build CoreDNS, so that it stands beside the others (needs go)
