@@ -65,6 +65,7 @@ SLICE_S: Final = 0.02
 T = TypeVar("T")
 
 Claim = Zone | RecordSet | RecordWithdrawal
+ClaimStatus = ZoneStatus | RecordSetStatus | RecordWithdrawalStatus
 
 
 class Composer:
@@ -229,25 +230,25 @@ class Composer:
         if isinstance(status, RecordWithdrawalStatus):
             await write_status_of(self._client, ref, claim.meta, status)
         else:
-            status = await self._write_what_is_taken(ref, claim.meta, status)
+            status = await self._write_what_is_taken(ref, claim.meta, status, claim.status)
         about = ObjectReference.of(ref, claim.meta)
         related = _zone_reference(zone) if ref is not ZONES else None
         for condition in changed_conditions(claim.status.conditions, status.conditions):
             self._recorder.event(about, _event_type(condition), condition.reason, headline(condition), related)
 
     async def _write_what_is_taken(
-        self, ref: ResourceRef, meta: ObjectMeta, status: ZoneStatus | RecordSetStatus
+        self, ref: ResourceRef, meta: ObjectMeta, status: ZoneStatus | RecordSetStatus, before: ClaimStatus
     ) -> ZoneStatus | RecordSetStatus:
-        """Write a status, without what its Provider does not know if that is refused; returns what was written."""
+        """Write a status, without what its Provider does not know if that is refused; returns what stands there then."""
         try:
             await self._writer.write_status(ref, meta, status)
         except Invalid as error:
-            told = without_claims_of_providers(
-                status, ZONE_REASONS if ref is ZONES else RECORD_SET_REASONS, error.message
-            )
+            reasons = ZONE_REASONS if ref is ZONES else RECORD_SET_REASONS
+            told = without_claims_of_providers(status, reasons, error.message, before.conditions)
             if told == status:
                 raise
-            await self._writer.write_status(ref, meta, told)
+            if told != before:
+                await self._writer.write_status(ref, meta, told)
             return told
         return status
 

@@ -120,27 +120,36 @@ def project_zone(
 
 
 def without_claims_of_providers(
-    status: ZoneStatus | RecordSetStatus, reasons: Reasons, why: str
+    status: ZoneStatus | RecordSetStatus, reasons: Reasons, why: str, before: Iterable[Condition]
 ) -> ZoneStatus | RecordSetStatus:
-    """Return a status that admission refused, `why`, with nothing in it but what core vouches for.
+    """Return a status that admission refused, `why`, with nothing in it but what core vouches for; `before` are today's conditions.
 
     A Provider may have given up a reason or a field that a result in the ledger still has.
     """
     conditions = tuple(
-        each
-        if each.reason in reasons.get((ConditionType(each.type), each.status), ())
-        else each.model_copy(
-            update={
-                "status": ConditionStatus.UNKNOWN,
-                "reason": Reason.RECONCILE_ERROR,
-                "message": waiting(
-                    Reason.RECONCILE_ERROR, f"The provider's {each.reason} cannot be told: {why}"
-                ).message,
-            }
-        )
+        each if each.reason in _known_reasons(each, reasons) else _untold(each, why, find_condition(before, each.type))
         for each in status.conditions
+        if each.type in list(ConditionType)
     )
     return status.model_copy(update={"conditions": conditions, "provider": None})
+
+
+def _known_reasons(condition: Condition, reasons: Reasons) -> Collection[Reason]:
+    return reasons.get((ConditionType(condition.type), condition.status), ())
+
+
+def _untold(condition: Condition, why: str, before: Condition | None) -> Condition:
+    """Return what stands for a condition that cannot be told, with the time since when it could not."""
+    verdict = waiting(Reason.RECONCILE_ERROR, f"The provider's {condition.reason} cannot be told: {why}")
+    since = before if before is not None and before.status is verdict.status else condition
+    return condition.model_copy(
+        update={
+            "status": verdict.status,
+            "reason": verdict.reason,
+            "message": verdict.message,
+            "last_transition_time": since.last_transition_time,
+        }
+    )
 
 
 def _results_of(zone: Zone, unit: ZoneUnit) -> tuple[Condition, ...]:

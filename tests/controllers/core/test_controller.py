@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventRecorder, EventType
 from kube.access import Access
 from kube.client import Client
-from kube.errors import Conflict, ResourceNotServed
+from kube.errors import Cause, Conflict, Invalid, ResourceNotServed
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectMeta, ObjectReference
 from kube.resource import ResourceRef
+from kube.timestamp import utc_now
 from standalone.apiserver.server import ApiServer
 from tests.controllers.core.build import PROVIDER, condition
 
@@ -80,7 +82,10 @@ class Bench:
         self.core.register_indexes()
         self._following: list[asyncio.Task[None]] = []
         self.recorder = CountingRecorder(client)
-        self._composer = Composer(client, self.core, self.recorder, clock=lambda: self.now)
+        self.today: datetime = utc_now()
+        self._composer = Composer(
+            client, self.core, self.recorder, clock=lambda: self.now, wall_clock=lambda: self.today
+        )
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
@@ -244,6 +249,59 @@ async def test_an_event_tells_of_a_change_of_status_or_reason_only(bench: Bench)
 
     await until(lambda: bool((told := bench.core.record_sets.get(CLAIM)) and told.status.observed_generation == 2))
     assert bench.recorder.told == told
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+async def test_a_result_that_admission_refuses_is_told_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, foreign: bool
+) -> None:
+    """However often the zone is looked at, and whatever stands in the status that admission would not have let in."""
+    await bench.create_accepted_class("hosted")
+    await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
+    await bench.create(RECORD_SETS, CLAIM, WWW)
+    if foreign:
+        await _patch_status(bench, RECORD_SETS, CLAIM, {"conditions": [condition("Foreign", "True", "Found")]})
+        await until(lambda: bool((claim := bench.core.record_sets.get(CLAIM)) and claim.status.conditions))
+    await bench.reconcile_at(0)
+    await until(lambda: bool((unit := bench.core.zone_units.get(ZONE)) and unit.spec.record_sets))
+    results = [condition("Accepted", "True", "Accepted"), condition("Programmed", "False", "QuotaIsUsedUp")]
+    result = {"recordSetNamespace": CLAIM.namespace, "recordSetName": CLAIM.name, "observedGeneration": 1}
+    given = {"observedGeneration": 1, "recordSets": [{**result, "conditions": results}]}
+    await _patch_status(bench, ZONE_UNITS, ZONE, given)
+    await until(lambda: bool((unit := bench.core.zone_units.get(ZONE)) and unit.status.record_sets))
+    _refuse(monkeypatch, bench.client, "QuotaIsUsedUp", "Foreign")
+
+    versions = set()
+    for after_s in range(1, 5):
+        bench.today += timedelta(hours=1)
+        await bench.reconcile_at(after_s)
+        claim = await bench.client.get(RECORD_SETS, namespace=CLAIM.namespace, name=CLAIM.name)
+        assert [each["reason"] for each in claim["status"]["conditions"]] == ["Accepted", "ReconcileError"]
+        version = claim["metadata"]["resourceVersion"]
+        versions.add(version)
+        await bench.until_seen(RECORD_SETS, CLAIM, version)
+
+    assert len(versions) == 1
+
+
+async def _patch_status(bench: Bench, ref: ResourceRef, key: ObjectKey, status: dict[str, Any]) -> None:
+    await bench.client.patch_merge(
+        ref, {"status": status}, namespace=key.namespace, name=key.name, subresource="status"
+    )
+
+
+def _refuse(monkeypatch: pytest.MonkeyPatch, client: Client, *words: str) -> None:
+    """Have the API refuse statuses of RecordSets with one of these words in them, as admission does."""
+    write = client.patch_json
+
+    async def judged(ref: ResourceRef, operations: list[dict[str, Any]], **where: Any) -> dict[str, Any]:
+        if ref is RECORD_SETS and (found := [each for each in words if f"'{each}'" in str(operations)]):
+            message = f"found {found[0]}"
+            cause = Cause("status.conditions", "FieldValueNotSupported", message)
+            raise Invalid(message, code=422, reason="Invalid", causes=(cause,))
+        return await write(ref, operations, **where)
+
+    monkeypatch.setattr(client, "patch_json", judged)
 
 
 async def test_what_was_written_and_is_not_seen_yet_is_waited_for(bench: Bench) -> None:
