@@ -18,7 +18,7 @@ def http_date(text: str) -> datetime | None:
     """Return the moment of an HTTP date, always with its zone (section 5.6.7); None when it is none."""
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # a number in it may be larger than any date has
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # "-0000" is UTC of unknown origin
 

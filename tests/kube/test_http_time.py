@@ -35,6 +35,8 @@ NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
         ("inf", None),
         ("soon", None),
         ("Wed, 99 Jan 2030 03:04:00 GMT", None),
+        ("Wed, 99999999999999999999 Jan 2030 03:04:00 GMT", None),
+        ("Wed, 02 Jan 2030 03:04:15 +99999999999999", None),
     ],
 )
 def test_it_is_read_in_both_forms_and_bounded(value: object, seconds: float | None) -> None:
