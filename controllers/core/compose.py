@@ -133,7 +133,7 @@ def fallen_short(composition: Composition, shortfalls: Mapping[int, Shortfall]) 
     for part, shortfall in shortfalls.items():
         spec = (composition.parts or {})[part]
         told = waiting(Reason.RECONCILE_ERROR, shortfall.message)
-        verdicts.update((item.key, told) for item in spec.record_sets if item.key in verdicts and shortfall.lacks(item))
+        verdicts.update((key, told) for key in shortfall.lacking(spec.record_sets) if key in verdicts)
         if part == 0 and (shortfall.stands is None or shortfall.stands.zone != spec.zone):
             zone_verdict = told
     return replace(composition, record_verdicts=verdicts, zone_verdict=zone_verdict)

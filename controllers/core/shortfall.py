@@ -6,7 +6,7 @@ nobody but itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
@@ -22,9 +22,10 @@ class Shortfall:
     message: str
     stands: ZoneUnitSpec | None
 
-    def lacks(self, item: UnitRecordSet) -> bool:
-        """Say whether an item does not stand there as it was composed."""
-        return self.stands is None or item not in self.stands.record_sets
+    def lacking(self, items: Iterable[UnitRecordSet]) -> Iterator[ObjectKey]:
+        """Yield the claims of those items that do not stand there as they were composed."""
+        standing = {item.key: item for item in self.stands.record_sets} if self.stands is not None else {}
+        yield from (item.key for item in items if standing.get(item.key) != item)
 
 
 def words_for(part: int, error: KubeError) -> str:
