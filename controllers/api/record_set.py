@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -77,6 +78,8 @@ class RecordSetStatus(Model):
 
 RecordSet = ApiObject[RecordSetSpec, RecordSetStatus]
 _parse_strictly = parser(RecordSetSpec, RecordSetStatus)
+NAMED_LIMIT: Final = 50
+"""So many faults of a field are kept: somebody may have made thousands, and a condition has no room for them."""
 _LEFT_OUT: Final = frozenset({"ttl", *(each.field for each in RecordType)})
 
 
@@ -95,10 +98,20 @@ def parse_record_set(obj: Mapping[str, Any]) -> RecordSet:
             raise
         left = {fault.field for fault in faults}
         found = _parse_strictly({**obj, "spec": {name: each for name, each in spec.items() if name not in left}})
-        # A list whose items are at fault is told to be short of them, too.
-        inner = [each for each in faults if not any(other.path.startswith(f"{each.path}[") for other in faults)]
-        found.spec._unreadable = tuple(inner)
+        found.spec._unreadable = tuple(_named(faults))
         return found
+
+
+def _named(faults: Sequence[Unreadable]) -> Iterator[Unreadable]:
+    """Yield what is to be told: the first faults of each field, without lists of which items are at fault, which are told to be short
+    of them, too.
+    """
+    lists = {fault.path[:at] for fault in faults for at, character in enumerate(fault.path) if character == "["}
+    told: Counter[str] = Counter()
+    for fault in faults:
+        if fault.path not in lists and told[fault.field] < NAMED_LIMIT:
+            told[fault.field] += 1
+            yield fault
 
 
 def _unreadable(place: tuple[int | str, ...], found: Any, why: str) -> Unreadable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from controllers.api.condition import ConditionStatus
 from controllers.api.provider import Provider
 from controllers.api.reason import Reason
-from controllers.api.record_set import RecordSet
+from controllers.api.record_set import NAMED_LIMIT, RecordSet
 from controllers.api.verdict import Verdict
 from controllers.api.zone_unit import UnitRecordSet
 from controllers.core.admission.ledger import validate_zone_unit
@@ -178,6 +179,14 @@ def test_a_claim_with_values_that_no_type_can_hold_is_there_to_be_refused(spec: 
     assert verdict(composed, bad).message.startswith(told)
     assert verdict(composed, bad).message.count("; ") == 0
     assert set(items(composed)) == {good.key}
+
+
+def test_a_claim_with_faults_without_number_is_read_in_a_moment() -> None:
+    """Each is looked at once, and only as many are kept as somebody reads."""
+    claim = record_set("bad", type="MX", ttl=0, mx={"records": [{}] * 20_000})
+    fields = Counter(each.field for each in claim.spec.unreadable)
+    assert fields == {"ttl": 1, "mx": NAMED_LIMIT}
+    assert verdict(compose(inputs(claim)), claim).reason is Reason.INVALID_PROVIDER_PAYLOAD
 
 
 @pytest.mark.parametrize("body", [{"a": {}}, {"a": {"addresses": []}}, {"a": None}, {}])
