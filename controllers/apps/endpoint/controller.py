@@ -95,7 +95,8 @@ class EndpointController:
         self._informers = informers
         self._namespace = namespace
         self._conversions = Conversions(surroundings.client, surroundings.clock, timeout_s=timeout_s)
-        self._writer = Writer(surroundings.client, Retirement(surroundings))
+        retirement = Retirement(surroundings)
+        self._writer = Writer(surroundings.client, retirement)
         self.controller: Controller[ObjectKey] = Controller("endpoint", self.reconcile, workers=WORKERS, settle_s=1.0)
         self._events = EventMap()
         events, controller = self._events, self.controller
@@ -105,6 +106,7 @@ class EndpointController:
         events.follow(surroundings.zones, self._for_zone, controller)
         events.follow(surroundings.record_sets, self._for_record_set, controller)
         events.follow(surroundings.namespaces, self._for_namespace, controller)
+        events.follow(surroundings.withdrawals, retirement.note_seen, controller)
 
     def close(self) -> None:
         """Stop following the caches."""
@@ -141,18 +143,20 @@ class EndpointController:
             return plan_hostname(found, converted, inputs)
 
         async def plan_with_former(hostname: str) -> HostnamePlan:
-            return await self._with_former(await plan(hostname), inputs)
+            return await self._with_former(await plan(hostname), inputs, waits_s)
 
         made = await asyncio.gather(*map(plan_with_former, endpoint.spec.hostnames))
         return {each.hostname: each for each in made}, waits_s
 
-    async def _with_former(self, plan: HostnamePlan, inputs: EndpointInputs) -> HostnamePlan:
-        """Plan the RecordSets of zones that a hostname comes from, too; where that cannot be told they stay as they are."""
+    async def _with_former(self, plan: HostnamePlan, inputs: EndpointInputs, waits_s: list[float]) -> HostnamePlan:
+        """Plan the RecordSets of zones that a hostname comes from, too; while that cannot be told they stay as they are."""
         former: list[Wanted] = []
         for zone in former_zones(plan, inputs):
             found = question_in(zone, plan.hostname, inputs)
             if isinstance(found, Question):
                 converted = await self._conversions.ask(found.api, found.given)
+                if isinstance(converted, Unconverted):
+                    waits_s.append(self._wait_s(found, converted))
                 former += plan_hostname(found, converted, inputs).wanted
         return replace(plan, former=tuple(each for each in former if each.there is not None)) if former else plan
 

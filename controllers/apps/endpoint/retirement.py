@@ -23,18 +23,17 @@ from controllers.api.endpoint import (
 from controllers.api.group import CORE_FINALIZER, RECORD_SETS
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet, RecordSetSpec
-from controllers.api.record_withdrawal import ADDRESS_LABEL, RECORD_WITHDRAWALS, address_label
+from controllers.api.record_withdrawal import ADDRESS_LABEL, RECORD_WITHDRAWALS, RecordWithdrawal, address_label
 from controllers.api.record_withdrawal_item import WITHDRAWAL_LIMIT
 from controllers.api.reference import ProviderRef
 from controllers.api.zone import Zone
-from controllers.apps.endpoint.choice import suffixes
-from controllers.apps.endpoint.inputs import DOMAIN_INDEX, PLACE_INDEX, EndpointInputs, absolute_name
+from controllers.apps.endpoint.inputs import PLACE_INDEX, EndpointInputs, absolute_name, place_of
 from controllers.apps.endpoint.plan import Wanted, digested_name
 from controllers.apps.surroundings import AppSurroundings
 from controllers.runtime.recorder import EventType
-from kube.errors import AlreadyExists, Forbidden, Invalid, NotFound, RetryableError
+from kube.errors import AlreadyExists, Forbidden, Invalid, KubeError, NotFound
 from kube.object import ObjectKey, ObjectReference
-from zonemodel.name import Fqdn, relative_to
+from kube.store import Change
 
 _log = structlog.get_logger(__name__)
 
@@ -63,7 +62,7 @@ class Retirement:
     async def leave_claims(
         self, inputs: EndpointInputs, changes: Iterable[Wanted], removals: Iterable[RecordSet]
     ) -> None:
-        """Make the claims for what is about to change. Raises RetryableError, and then nothing may change yet."""
+        """Make the claims for what is about to change. Raises KubeError, and then nothing may change yet."""
         for retired in self._retired(inputs, list(changes), list(removals)):
             await self._claim(retired)
 
@@ -82,23 +81,21 @@ class Retirement:
                 continue
             name = absolute_name(there.spec.name, zone)
             for address in _addresses(there.spec):
-                if (name, address) not in stays and not self._is_held(name, address, concerned):
+                if (name, address) not in stays and not self._is_held(there, address, concerned):
                     yield Retired(there, zone, address)
 
     def _name(self, namespace: str, spec: RecordSetSpec) -> str | None:
         zone = self._surroundings.zones.get(spec.zone_ref.key_from(namespace))
         return absolute_name(spec.name, zone) if zone is not None else None
 
-    def _is_held(self, hostname: str, address: str, concerned: Container[ObjectKey]) -> bool:
-        """Say whether somebody else's RecordSet of the same name goes on with an address, or will once it is its turn."""
-        others = (each for each in self._record_sets_at(hostname) if each.key not in concerned and not each.deleting)
-        return any(_reason(each) in HOLDING and address in _addresses(each.spec) for each in others)
+    def _is_held(self, there: RecordSet, address: str, concerned: Container[ObjectKey]) -> bool:
+        """Say whether somebody else's RecordSet of the same name goes on with an address, or will once it is its turn.
 
-    def _record_sets_at(self, hostname: str) -> Iterator[RecordSet]:
-        for domain in suffixes(hostname):
-            name = relative_to(Fqdn(hostname), Fqdn(domain))
-            for zone in self._surroundings.zones.by_index(DOMAIN_INDEX, domain):
-                yield from self._surroundings.record_sets.by_index(PLACE_INDEX, (zone.key, name))
+        In the same Zone only: what somebody has in a Zone of their own, of the same domain, says nothing about the servers of this one.
+        """
+        found = self._surroundings.record_sets.by_index(PLACE_INDEX, place_of(there))
+        others = (each for each in found if each.key not in concerned and not each.deleting)
+        return any(_reason(each) in HOLDING and address in _addresses(each.spec) for each in others)
 
     def _is_wanted(self, inputs: EndpointInputs, there: RecordSet, zone: Zone) -> bool:
         """A Zone that is going would wait for its claims for ever; and not every provider can prove anything."""
@@ -132,16 +129,23 @@ class Retirement:
         mine = [each for each in versions if each.name == ref.version or each.storage]
         return bool(mine) and all(each.record_withdrawal is not None for each in mine)
 
+    def note_seen(self, change: Change[RecordWithdrawal]) -> tuple[()]:
+        """Note that the cache has a claim, or has had it. Concerns no endpoint."""
+        for claim in (change.old, change.new):
+            if claim is not None:
+                zone = claim.spec.zone_ref.key_from(claim.meta.namespace)
+                self._unseen.get(zone, set()).discard(change.key)
+        return ()
+
     async def _claim(self, retired: Retired) -> None:
+        """Make a claim unless it is in the cache. One that was made before may have been archived since, unseen."""
         claim = _manifest(retired)
         key = ObjectKey.parse(claim)
         surroundings = self._surroundings
         if surroundings.withdrawals.get(key) is not None:
             return
-        unseen = self._unseen_of(retired.zone.key)
-        if key in unseen:
-            return
-        if surroundings.withdrawals_of(retired.zone.key) + len(unseen) >= WITHDRAWAL_LIMIT:
+        unseen = self._unseen.setdefault(retired.zone.key, set())
+        if surroundings.withdrawals_of(retired.zone.key) + len(unseen - {key}) >= WITHDRAWAL_LIMIT:
             self._warn(
                 retired, f"Zone {retired.zone.key} has {WITHDRAWAL_LIMIT} RecordWithdrawals, no more are allowed."
             )
@@ -151,18 +155,13 @@ class Retirement:
             await surroundings.client.create(RECORD_WITHDRAWALS, claim)
         except AlreadyExists:
             return
-        except RetryableError:
-            unseen.discard(key)
-            raise
         except (Invalid, Forbidden, NotFound) as error:
             unseen.discard(key)
             _log.warning("withdrawal claim refused", key=str(key), message=error.message)
             self._warn(retired, "The API server refuses a RecordWithdrawal for it.")
-
-    def _unseen_of(self, zone: ObjectKey) -> set[ObjectKey]:
-        unseen = self._unseen.setdefault(zone, set())
-        unseen -= {key for key in unseen if self._surroundings.withdrawals.get(key) is not None}
-        return unseen
+        except KubeError:
+            unseen.discard(key)
+            raise
 
     def _warn(self, retired: Retired, why: str) -> None:
         self._surroundings.recorder.event(

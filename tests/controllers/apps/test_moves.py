@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from controllers.api.endpoint import ENDPOINT_RECORD_SETS
+from controllers.api.endpoint_conversion import CONVERSION_KIND, CONVERSION_PLURAL
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.apps.registry import AppsConfig
-from tests.controllers.apps.conftest import NAMESPACE
+from kube.errors import Forbidden
+from kube.resource import ResourceRef
+from tests.controllers.apps.conftest import NAMESPACE, NOTEBOOK
 from tests.controllers.apps.shelf import CLOSED, READY, UNREADY, Shelf, is_programmed
 from tests.controllers.ledger.notebook import Notebook
 
@@ -60,6 +64,35 @@ async def test_records_that_stay_follow_the_targets(shelf: Shelf) -> None:
     await shelf.until_records(("a.eu", "A", "192.0.2.9"), ("a", "A", "192.0.2.9"))
     await shelf.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
     await shelf.until_records()
+
+
+async def test_records_that_stay_follow_the_targets_once_their_zone_is_converted_for_again(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controllers.apps.endpoint.controller.DENIED_AGAIN_S", 0.2)
+    await published(shelf)
+    await shelf.page("long", "eu.example.test", UNREADY)
+    await shelf.until_records(SHORT, LONG)
+    api = ResourceRef(NOTEBOOK.resource.group, NOTEBOOK.resource.version, CONVERSION_PLURAL, CONVERSION_KIND, False)
+
+    denied: list[Mapping[str, Any]] = []
+
+    async def deny_short(question: Mapping[str, Any]) -> dict[str, Any]:
+        if question["spec"]["input"]["zone"]["domainName"] == "example.test":
+            denied.append(question)
+            raise Forbidden("not now", code=403)
+        return await shelf.client.create(api, question)
+
+    shelf.converting.fault = deny_short
+    await shelf.retarget("192.0.2.9")
+    await shelf.until_records(SHORT, ("a", "A", "192.0.2.9"))
+
+    async def asked_again() -> bool:
+        return len(denied) > 8  # more often than events alone would have it
+
+    await shelf.until(asked_again)
+    shelf.converting.fault = None
+    await shelf.until_records(("a.eu", "A", "192.0.2.9"), ("a", "A", "192.0.2.9"))
 
 
 async def test_a_refused_zone_is_not_chosen(shelf: Shelf) -> None:

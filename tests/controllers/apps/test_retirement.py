@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from controllers.api.endpoint import (
     ENDPOINT_RECORD_SETS,
@@ -11,12 +14,15 @@ from controllers.api.endpoint import (
     OWNER_NAMESPACE_LABEL,
     RETIREMENT_ANNOTATION,
 )
-from controllers.api.group import PROVIDERS, RECORD_SETS, ZONES
+from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.apps.registry import AppsConfig
 from controllers.providers.external.endpoint import ENDPOINT as EXTERNAL
+from kube.client import Manifest
+from kube.errors import Unauthorized
+from kube.resource import ResourceRef
 from tests.controllers.apps.conftest import NAMESPACE, World, grant
-from tests.controllers.apps.shelf import READY, Shelf
+from tests.controllers.apps.shelf import PROVIDER, READY, Shelf
 from tests.controllers.ledger.notebook import BINDING, Notebook
 
 APP = ("app", "A", "192.0.2.1")
@@ -174,3 +180,81 @@ async def test_in_one_namespace_for_all_claims_need_the_endpoints_own_grant(tmp_
             await world.client.delete(ENDPOINT_RECORD_SETS, namespace="team", name=name)
         await world.until_records()
         assert await claims(world) == {("app", "192.0.2.1")}
+
+
+async def test_a_name_that_gives_an_address_up_once_more_leaves_a_claim_behind_once_more(world: World) -> None:
+    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
+    for _ in range(2):
+        await world.endpoint("one", ["app.example.test"])
+        await world.until_records(APP)
+        await world.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
+        await world.until_records()
+        assert await claims(world) == {("app", "192.0.2.1")}
+        for claim in (await world.client.list(RECORD_WITHDRAWALS)).items:
+            await world.client.delete(RECORD_WITHDRAWALS, namespace=NAMESPACE, name=claim["metadata"]["name"])
+        await until_archived(world)
+
+
+async def until_archived(world: World) -> None:
+    async def archived() -> bool:
+        return await claims(world) == set()
+
+    await world.until(archived)
+
+
+async def test_a_record_set_in_another_tenants_zone_of_the_same_domain_keeps_no_claim_from_being_made(
+    tmp_path: Path,
+) -> None:
+    async with Shelf(tmp_path, AppsConfig(), Notebook()) as shelf:
+        await prove(shelf)
+        await shelf.page("zone", "example.test", READY)
+        await shelf.endpoint("one", ["app.example.test"])
+        await shelf.until_programmed("app")
+        ready = {"namespace": NAMESPACE, "name": "ready"}
+        spec = {"allowedZones": {"namespaces": {"from": "All"}}}
+        await shelf.client.patch_merge(ZONE_CLASSES, {"spec": spec}, namespace=NAMESPACE, name="ready")
+        await shelf.zone("twin", "example.test", "elsewhere", provider=PROVIDER, zone_class=ready)
+        twin = {
+            "zoneRef": {"namespace": "elsewhere", "name": "twin"},
+            "provider": PROVIDER,
+            "type": "A",
+            "name": "app",
+            "ttl": 60,
+            "a": {"addresses": ["192.0.2.1"]},
+        }
+        await shelf.create(RECORD_SETS, "twin", twin, "elsewhere")
+
+        async def accepted() -> bool:
+            found = await shelf.get(RECORD_SETS, "twin", "elsewhere")
+            return "Accepted" in {each["reason"] for each in found.get("status", {}).get("conditions", ())}
+
+        await shelf.until(accepted)
+        await shelf.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
+        await shelf.until(lambda: is_alone(shelf))
+        assert await claims(shelf) == {("app", "192.0.2.1")}
+
+
+async def is_alone(shelf: Shelf) -> bool:
+    return [each["metadata"]["name"] for each in await shelf.made()] == ["twin"]
+
+
+async def test_a_claim_that_could_not_be_made_is_made_before_the_record_goes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = world.converting.create
+    refused: list[Manifest] = []
+
+    async def create_later(ref: ResourceRef, obj: Manifest, **options: Any) -> dict[str, Any]:
+        if ref == RECORD_WITHDRAWALS and not refused:
+            refused.append(obj)
+            raise Unauthorized("the token has expired", code=401)
+        return await create(ref, obj, **options)
+
+    monkeypatch.setattr(world.converting, "create", create_later)
+    await world.zone("zone", "example.test", provider=EXTERNAL.provider.dump())
+    await world.endpoint("one", ["app.example.test"])
+    await world.until_records(APP)
+    await world.client.delete(ENDPOINT_RECORD_SETS, namespace=NAMESPACE, name="one")
+    await world.until_records()
+    assert len(refused) == 1
+    assert await claims(world) == {("app", "192.0.2.1")}
