@@ -87,8 +87,9 @@ def _judge_records(claim: RecordSet, disabled: set[str]) -> Iterator[Fault]:
         yield Fault("spec.ttl", "nothing", "seconds", FaultReason.REQUIRED)
     if spec.type is RecordType.CNAME and spec.name == APEX and "forbid-cname-apex" not in disabled:
         yield Fault("spec.name", f'"{APEX}"', "any name below the apex for a CNAME (RFC 1034 section 3.6.2)")
-    if getattr(spec, spec.type.field) is None:
-        if not body_may_be_left_out and spec.type.field not in told:
+    left_out = getattr(spec, spec.type.field) is None
+    if left_out and not body_may_be_left_out:
+        if spec.type.field not in told:
             yield Fault(f"spec.{spec.type.field}", "nothing", f"the records of type {spec.type}", FaultReason.REQUIRED)
         return
     # The ledger's own admission refuses an item with any of these faults, and with it all that is written beside it.
@@ -97,7 +98,7 @@ def _judge_records(claim: RecordSet, disabled: set[str]) -> Iterator[Fault]:
     judged = judge_body(Field("spec", _records_of(claim)), lambda each: Switch.ON if each is strict else Switch.UNKNOWN)
     faults = list(judged)
     yield from faults
-    if faults:
+    if faults or left_out:
         return
     try:
         encode_bodies(spec)

@@ -199,6 +199,17 @@ def test_an_empty_body_is_none_where_none_is_needed(body: dict[str, Any]) -> Non
     assert items(composed)[claim.key].a is None
 
 
+def test_a_body_of_another_type_is_refused_also_where_none_is_needed() -> None:
+    """The ledger's own admission would refuse its item."""
+    mx = {"records": [{"preference": 1, "exchange": "mail.test"}]}
+    claim = record_set("a", type="A", mx=mx)
+    toggle = {"name": "require-a-addresses", "when": "true"}
+    contract = {"supportedTypes": TYPES, "disableValidations": [toggle]}
+    composed = compose(inputs(claim, provider=provider(recordSet=contract)))
+    assert verdict(composed, claim).message.startswith("spec.mx: found an object, allowed: nothing")
+    assert not items(composed)
+
+
 def test_an_owner_that_becomes_unreadable_keeps_its_records_and_can_go() -> None:
     www = record_set("www")
     ledger = units(compose(inputs(www)))
