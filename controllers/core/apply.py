@@ -5,7 +5,7 @@ Owns the order of writes. Never decides: it carries out a composition, and every
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +24,7 @@ from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
-from controllers.core.shortfall import Shortfall, lesser_specs, words_for
+from controllers.core.shortfall import Shortfall, lesser_specs, named_by, words_for
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
 from kube.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
@@ -97,7 +97,7 @@ class LedgerWriter:
                 elif unit.spec != spec or _may_be_held(unit.meta):
                     await self._change(inputs.key, unit, spec)
             except (TooLarge, Invalid) as error:
-                stands = await self._change_less(inputs.key, unit, spec) if unit is not None else None
+                stands = await self._write_less(inputs, unit, spec, named_by(error, spec))
                 shortfalls[part] = Shortfall(words_for(part, error), stands)
         for unit in inputs.units:
             await self._tidy(inputs.key, unit, composition)
@@ -160,15 +160,22 @@ class LedgerWriter:
             raise _gone(error) from error
         self._expectations.wrote(zone, unit.key, unit.meta.resource_version)
 
-    async def _change_less(self, zone: ObjectKey, unit: ZoneUnit, spec: ZoneUnitSpec) -> ZoneUnitSpec:
-        """Write as much of a part as the API takes, and return what stands there then."""
-        for lesser in lesser_specs(unit.spec, spec):
-            if lesser == unit.spec:
+    async def _write_less(
+        self, inputs: ZoneInputs, unit: ZoneUnit | None, spec: ZoneUnitSpec, named: Collection[ObjectKey]
+    ) -> ZoneUnitSpec | None:
+        """Write as much of a part as the API takes, and return what stands there then, None for a part that is not there."""
+        old = unit.spec if unit is not None else spec.model_copy(update={"record_sets": ()})
+        for lesser in lesser_specs(old, spec, named):
+            # A further part is not made for nothing; without a first one, however empty, there is no zone.
+            if lesser == old and (unit is not None or spec.part):
                 break
             with suppress(TooLarge, Invalid):
-                await self._change(zone, unit, lesser)
+                if unit is None:
+                    await self._create(inputs, spec.part, lesser)
+                else:
+                    await self._change(inputs.key, unit, lesser)
                 return lesser
-        return unit.spec
+        return unit.spec if unit is not None else None
 
     async def _delete(self, zone: ObjectKey, unit: ZoneUnit) -> None:
         try:

@@ -1,18 +1,22 @@
 """What is written of a part of the ledger when the API takes not all of it: too large, or with something in it that is refused.
 
-Pure. Owns what goes first: deletions and policies always, then everything but the item that grows most, so that a single claim holds up
-nobody but itself.
+Pure. Owns what goes first: deletions and policies always, then everything but the items that the API names or the one that grows most,
+so that a claim holds up nobody but itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
 from controllers.core.placement import size_bytes
 from kube.errors import KubeError, TooLarge
 from kube.object import ObjectKey
+
+_POSITION: Final = re.compile(r"spec\.recordSets\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,28 @@ def words_for(part: int, error: KubeError) -> str:
     return f"The ledger {verb} in part {part}: {error.message}"
 
 
-def lesser_specs(old: ZoneUnitSpec, new: ZoneUnitSpec) -> Iterator[ZoneUnitSpec]:
-    """Yield what may be written in place of `new` where `old` stands, the more of it the earlier; at worst `old` is left as it is."""
+def named_by(error: KubeError, spec: ZoneUnitSpec) -> frozenset[ObjectKey]:
+    """Return the claims whose items a refusal of this part names."""
+    positions = {int(found[1]) for cause in error.causes if (found := _POSITION.match(cause.field))}
+    return frozenset(item.key for position, item in enumerate(spec.record_sets) if position in positions)
+
+
+def lesser_specs(
+    old: ZoneUnitSpec, new: ZoneUnitSpec, named: Collection[ObjectKey] = frozenset()
+) -> Iterator[ZoneUnitSpec]:
+    """Yield what may be written in place of `new` where `old` stands, the more of it the earlier; at worst `old` is left as it is.
+
+    `named` are the claims that the API objects to, as far as it says so.
+    """
     before = {item.key: item for item in old.record_sets}
     altered = [item for item in new.record_sets if _with_decisions(before.get(item.key), item) != item]
     if len(altered) > 1:
+        refused = {item.key for item in altered if item.key in named}
+        if 0 < len(refused) < len(altered):
+            yield new.model_copy(update={"record_sets": _without(new, refused, before)})
         largest = max(altered, key=lambda item: _growth_bytes(before.get(item.key), item)).key
-        yield new.model_copy(update={"record_sets": _without(new, {largest}, before)})
+        if refused != {largest}:
+            yield new.model_copy(update={"record_sets": _without(new, {largest}, before)})
     yield old.model_copy(update={"record_sets": _without(new, {item.key for item in altered}, before)})
 
 

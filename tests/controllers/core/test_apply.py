@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,12 +13,12 @@ from controllers.api.group import CORE_FINALIZER, PROVIDER_FINALIZER, RECONCILE_
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSet
 from controllers.core.apply import LedgerWriter
-from controllers.core.compose import Composition, compose, without_unheld
+from controllers.core.compose import Composition, compose, fallen_short, without_unheld
 from controllers.core.expectation import Expectations
 from controllers.core.ledger import Ledger
 from kube.access import Access
 from kube.client import Client, Propagation
-from kube.errors import Conflict, Forbidden, Invalid, TooLarge
+from kube.errors import Cause, Conflict, Forbidden, Invalid, TooLarge
 from kube.resource import ResourceRef
 from tests.controllers.core.build import deleting, inputs, record_set, unit, zone
 
@@ -65,6 +66,25 @@ class Recorder(Client):
         self.asked.append(f"change {name}")
         return {}
 
+    async def create(
+        self,
+        ref: ResourceRef,
+        obj: Mapping[str, Any],
+        *,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        dry_run: bool = False,
+        field_manager: str | None = None,
+        field_validation: str | None = None,
+    ) -> dict[str, Any]:
+        """Refuse what holds an item of the claim "bad", as admission does."""
+        names = [item["recordSetName"] for item in obj["spec"].get("recordSets", ())]
+        self.asked.append(f"create {obj['metadata']['name']} {','.join(names)}".strip())
+        if "bad" in names:
+            cause = Cause(f"spec.recordSets[{names.index('bad')}].ttl", "FieldValueInvalid", "no")
+            raise Invalid("no", code=422, reason="Invalid", causes=(cause,))
+        return {}
+
     async def delete(
         self,
         ref: ResourceRef,
@@ -91,6 +111,31 @@ async def test_a_part_is_emptied_before_it_is_deleted() -> None:
         parts = [unit(main, metadata=held), unit(spec, metadata=held)]
         await LedgerWriter(client, Expectations()).write_ledger(inputs(units=parts), composed)
         assert client.asked == [f"{asked} example.part-1"]
+
+
+async def test_a_claim_that_the_ledger_cannot_take_keeps_no_zone_from_having_one() -> None:
+    client = Recorder()
+    large = record_set("large", type="TXT", txt={"values": ["x" * 3000]})
+    composed = compose(inputs(record_set("bad", "bad"), large))
+    shortfalls = await LedgerWriter(client, Expectations()).write_ledger(inputs(), composed)
+    assert client.asked == ["create example bad,large", "create example large"]
+    told = fallen_short(composed, shortfalls).record_verdicts
+    assert {key.name: each.reason for key, each in told.items()} == {
+        "bad": Reason.RECONCILE_ERROR,
+        "large": Reason.ACCEPTED,
+    }
+
+
+@pytest.mark.parametrize(("part", "made"), [(0, ["create example"]), (1, [])])
+async def test_of_parts_only_the_first_is_made_empty(part: int, made: list[str]) -> None:
+    client, composed = Recorder(), compose(inputs(record_set("bad", "bad")))
+    assert composed.parts is not None
+    spec = composed.parts[0].model_copy(update={"part": part})
+    shortfalls = await LedgerWriter(client, Expectations()).write_ledger(
+        inputs(), replace(composed, parts={part: spec})
+    )
+    assert client.asked[1:] == made
+    assert (shortfalls[part].stands is None) is bool(part)
 
 
 @pytest.mark.parametrize(

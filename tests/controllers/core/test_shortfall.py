@@ -8,8 +8,8 @@ from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
 from controllers.core.compose import compose, fallen_short
-from controllers.core.shortfall import Shortfall, lesser_specs, words_for
-from kube.errors import Invalid, TooLarge
+from controllers.core.shortfall import Shortfall, lesser_specs, named_by, words_for
+from kube.errors import Cause, Invalid, TooLarge
 from tests.controllers.core.build import inputs, record_set, units
 
 
@@ -37,6 +37,25 @@ def test_only_the_item_that_grows_most_is_left_out_at_first() -> None:
     first, last = lesser_specs(old, new)
     assert shown(first) == {"a": "a", "b": "bb", "c": "c", "d": None, "e": "e" * 500}
     assert shown(last) == {"a": "a", "b": "b", "c": "c", "d": None}
+
+
+def test_what_the_api_names_is_left_out_first() -> None:
+    """Of several claims that are refused each is left out, the largest stays, and what is named beside items matters not."""
+    old, new = spec(a="a", b="b"), spec(a="a" * 3000, b="bb", c="c", d="d")
+    fields = ("spec.recordSets[1].txt.values[0]", "spec.recordSets[2].ttl", "spec.recordSets", "spec.zone", "")
+    causes = tuple(Cause(field, "FieldValueInvalid", "no") for field in fields)
+    named = named_by(Invalid("no", code=422, reason="Invalid", causes=causes), new)
+    first, second, last = lesser_specs(old, new, named)
+    assert shown(first) == {"a": "a" * 3000, "b": "b", "d": "d"}
+    assert shown(second) == {"a": "a", "b": "bb", "c": "c", "d": "d"}
+    assert last == old
+
+
+def test_whoever_is_named_alone_is_left_out_once() -> None:
+    new = spec(a="a" * 3000, b="b")
+    named = {item.key for item in new.record_sets if item.name == "a"}
+    first, last = lesser_specs(spec(), new, named)
+    assert [shown(each) for each in (first, last)] == [{"b": "b"}, {}]
 
 
 def test_a_newcomer_that_is_largest_is_left_out() -> None:
