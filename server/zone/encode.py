@@ -5,6 +5,8 @@ Owns compression (RFC 1035 section 4.1.4) and the stored form of offsets. Never 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Final
 
 from server import rdtype
@@ -19,6 +21,9 @@ _POINTER: Final = 0xC000
 _OWNER_POINTER: Final = b"\xc0\x0c"
 _REACH: Final = 0x3FFF - 255
 """The last place that a pointer can name, less the longest question name that may stand before it."""
+
+_MOST_OCTETS: Final = 65535
+"""What no message is longer than: sets behind are not encoded, since an answer that holds so many is never sent whole."""
 
 _MOST_HOPS: Final = 8
 """Pointers that one name may lead through: parsers give up on long ways, as RFC 9267 section 2 has them do."""
@@ -76,6 +81,15 @@ class Encoder:
                 self._rdata(rdata, *layout)
         return len(rrset.rdatas)
 
+    def add_all(self, rrsets: Iterable[RRset], asked: bytes) -> int:
+        """Append sets as long as a message may hold them, and return their number of records."""
+        return sum(self.add(rrset, asked) for rrset in takewhile(lambda _: self.may_fit, rrsets))
+
+    @property
+    def may_fit(self) -> bool:
+        """Whether a message may hold what was appended."""
+        return len(self.body) <= _MOST_OCTETS
+
     @property
     def step(self) -> int:
         """The addend that moves all moving offsets by one octet."""
@@ -100,7 +114,7 @@ class Encoder:
             key = name.lower()
             offset = self._offsets.get(key)
             if offset is not None:
-                if not self._exact:
+                if not self._exact and self.may_fit:
                     self.step_positions.append(len(self.body))
                 self.body += ((_POINTER + offset) & 0xFFFF).to_bytes(2, "big")
                 if fresh:
@@ -127,12 +141,12 @@ class Encoder:
 def encode_reply(reply: Reply, asked: WireName, known: WireName, *, exact: bool) -> Answer:
     """Return the finished form of a reply; `asked` is the question name as the reply's RRsets spell it."""
     encoder = Encoder(known, exact=exact)
-    answers = sum(encoder.add(rrset, asked) for rrset in reply.answer)
-    authorities = sum(encoder.add(rrset, asked) for rrset in reply.authority) + reply.denial
-    additionals = sum(encoder.add(rrset, asked) for rrset in reply.glue)
+    answers = encoder.add_all(reply.answer, asked)
+    authorities = encoder.add_all(reply.authority, asked) + reply.denial
+    additionals = encoder.add_all(reply.glue, asked)
     flags = reply.rcode | (AUTHORITATIVE if reply.authoritative else 0)
     trims = []
-    for rrset in reply.extra:
+    for rrset in takewhile(lambda _: encoder.may_fit, reply.extra):
         trims.append(Trim(len(encoder.body), heads(flags, answers, authorities, additionals)))
         additionals += encoder.add(rrset, asked)
     body, whole = bytes(encoder.body), heads(flags, answers, authorities, additionals)

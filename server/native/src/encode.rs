@@ -11,6 +11,8 @@ const QUESTION_TAIL: usize = 4;
 const POINTER: u16 = 0xC000;
 /// The last place that a pointer can name, less the longest question name that may stand before it.
 const REACH: usize = 0x3FFF - 255;
+/// What no message is longer than.
+const MOST_OCTETS: usize = 65535;
 /// Pointers that one name may lead through (RFC 9267 section 2).
 const MOST_HOPS: u8 = 8;
 
@@ -82,6 +84,11 @@ impl Encoder {
         set.rdatas.len() as u16
     }
 
+    /// Whether a message may hold what has been appended: an answer with more is never sent whole.
+    pub fn may_fit(&self) -> bool {
+        self.body.len() <= MOST_OCTETS
+    }
+
     /// What has been appended, as an answer.
     pub fn parts<'a>(&'a self, flags: u16, counts: [u16; 3], soa: bool, trims: &'a [Trim]) -> Parts<'a> {
         Parts { flags, counts, soa, body: &self.body, moving: &self.moving, trims }
@@ -111,7 +118,7 @@ impl Encoder {
         while name[at] > 0 {
             if let Some(found) = self.find(at) {
                 let (place, hops) = (self.known[found].place, self.known[found].hops);
-                if !self.exact {
+                if !self.exact && self.may_fit() {
                     self.moving.push(self.body.len() as u16);
                 }
                 let pointer = POINTER.wrapping_add(place as u16);

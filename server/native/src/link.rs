@@ -169,9 +169,15 @@ impl<'a> Linker<'a> {
         let authorities = add(self, servers);
         let mut additionals = 0;
         for set in &glue.required {
+            if !self.encoder.may_fit() {
+                break;
+            }
             additionals += add(self, set);
         }
         for set in &glue.optional {
+            if !self.encoder.may_fit() {
+                break;
+            }
             self.trims.push(Trim { size: self.encoder.body.len(), counts: [0, authorities, additionals] });
             additionals += add(self, set);
         }

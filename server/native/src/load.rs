@@ -167,5 +167,5 @@ fn moving(step: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<u16>> {
     let octets =
         step.call_method1(intern!(py, "to_bytes"), (length, intern!(py, "big")))?.downcast_into::<PyBytes>()?;
     let places = octets.as_bytes().iter().enumerate().filter(|(_, octet)| **octet == 1);
-    Ok(places.map(|(place, _)| place as u16 - 1).collect())
+    Ok(places.map(|(place, _)| (place - 1) as u16).collect())
 }

@@ -3,6 +3,7 @@
 //! Owns that border. `bulk` decides which names are plain.
 #![forbid(unsafe_code)]
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -44,7 +45,9 @@ impl Bulk {
                 data.extract::<Option<Vec<u8>>>(py).ok()?
             })
         };
-        py.detach(|| bulk::read(&path, origin, &mut ask)).map(Bulk)
+        // The edge of a call: after a fault here, Python reads the file.
+        let read = || py.detach(|| bulk::read(&path, origin, &mut ask));
+        panic::catch_unwind(AssertUnwindSafe(read)).ok().flatten().map(Bulk)
     }
 
     #[getter]
@@ -175,35 +178,47 @@ impl BulkDraft {
             }
             !is_plain
         };
-        let lines = text.split(|octet| *octet == b'\n').filter(|line| !line.is_empty());
-        lines.filter(|line| is_left(line)).map(|line| PyBytes::new(py, line)).collect()
+        self.guarded(|| {
+            let lines = text.split(|octet| *octet == b'\n').filter(|line| !line.is_empty());
+            lines.filter(|line| is_left(line)).map(|line| PyBytes::new(py, line)).collect()
+        })
     }
 
     /// Takes records of any order; says whether all of them are of types that are understood here.
     fn add_records(&self, records: Vec<RecordOf<'_>>) -> bool {
-        let mut draft = held(&self.draft);
-        let Some((draft, _)) = &mut *draft else { return false };
-        records.iter().all(|(owner, rdtype, ttl_s, rdata)| {
-            let (owner, rdata) = (owner.as_bytes(), rdata.as_bytes());
-            draft.add(&Record { owner, rdtype: *rdtype, ttl_s: *ttl_s, rdata, source: 0 });
-            is_known(*rdtype)
+        self.guarded(|| {
+            let mut draft = held(&self.draft);
+            let Some((draft, _)) = &mut *draft else { return false };
+            records.iter().all(|(owner, rdtype, ttl_s, rdata)| {
+                let (owner, rdata) = (owner.as_bytes(), rdata.as_bytes());
+                draft.add(&Record { owner, rdtype: *rdtype, ttl_s: *ttl_s, rdata, source: 0 });
+                is_known(*rdtype)
+            })
         })
     }
 
     /// Takes one set.
     fn add_set(&self, owner: &[u8], rdtype: u16, ttl_s: u32, rdatas: Vec<Bound<'_, PyBytes>>) {
-        self.add(owner, rdtype, ttl_s, rdatas.iter().map(|rdata| rdata.as_bytes()));
+        self.guarded(|| self.add(owner, rdtype, ttl_s, rdatas.iter().map(|rdata| rdata.as_bytes())));
     }
 
     /// Returns what the zone holds; None for one that Python has to compile whole.
     fn finish(&self, py: Python<'_>) -> Option<Bulk> {
         let (draft, _) = held(&self.draft).take()?;
         let origin = self.origin.clone();
-        py.detach(|| draft.finish(Some(origin))).map(Bulk)
+        self.guarded(|| py.detach(|| draft.finish(Some(origin)))).map(Bulk)
     }
 }
 
 impl BulkDraft {
+    /// The edge of a call: after a fault here there is no draft any more, so that Python compiles the zone.
+    fn guarded<T: Default>(&self, work: impl FnOnce() -> T) -> T {
+        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            *held(&self.draft) = None;
+            T::default()
+        })
+    }
+
     fn add<'a>(&self, owner: &[u8], rdtype: u16, ttl_s: u32, rdatas: impl Iterator<Item = &'a [u8]>) {
         if let Some((draft, sources)) = &mut *held(&self.draft) {
             *sources += 1;
