@@ -23,6 +23,8 @@ import dns.rrset
 CHAIN_LIMIT: Final = 16
 RECORD_LIMIT: Final = 512
 """So many records of one type at one name are read; whoever has more is not judged by a part of them."""
+NAME_SERVER_LIMIT: Final = 64
+"""So many name servers of the zone itself: what each of many servers says of them is kept, and compared."""
 _PLAIN: Final = {code: chr(code) for code in range(0x20, 0x7F)} | {0x5C: "\\\\"}
 _LAME: Final = frozenset({dns.rcode.REFUSED, dns.rcode.NOTAUTH})
 
@@ -105,7 +107,8 @@ def read_answer(message: dns.message.Message, question: Question, zone: str) -> 
     end = chain[-1] if chain else question.name
     found = _find(message.answer, end, question.type)
     if found is not None:
-        if len(found) > RECORD_LIMIT:
+        apex = question.type == dns.rdatatype.NS and question.name == zone
+        if len(found) > (NAME_SERVER_LIMIT if apex else RECORD_LIMIT):
             return TOO_MANY
         ttl_s = max(ttl_s or 0, found.ttl)
     values = frozenset(text_of(each) for each in found or ())

@@ -23,6 +23,9 @@ from controllers.probe.round import Server
 SERVER_LIMIT: Final = 32
 STEP_LIMIT: Final = 4
 TOLD_LIMIT: Final = 3
+NAME_LIMIT: Final = 512
+HOST_LIMIT: Final = 256
+"""So many names, and so many addresses of each that is asked, are kept; each of many servers may tell ever more of them."""
 
 Glue = dict[str, list[str]]
 
@@ -78,9 +81,11 @@ class Apex:
         )
 
     def _add(self, names: Iterable[str], glue: Glue) -> None:
-        self._names.update(dict.fromkeys(sorted(names)))
-        for name, hosts in glue.items():
-            self._glue.setdefault(name, set()).update(hosts)
+        fresh = sorted(each for each in names if each not in self._names)
+        self._names.update(dict.fromkeys(fresh[: NAME_LIMIT - len(self._names)]))
+        for name in self._chosen:
+            hosts = self._glue.setdefault(name, set()) if name in glue else set()
+            hosts.update(glue.get(name, ())[: HOST_LIMIT - len(hosts)])
 
     async def _find_addresses(self) -> None:
         """Look names up, and those in the zone again as soon as one of its own servers speaks for it."""

@@ -1,7 +1,8 @@
 """One question to one server: UDP first, TCP when the answer was cut, without EDNS for a server that does not know it.
 
-Owns sockets, the time that one question may take, and the bounds on what is sent and on how many sockets are open at a time. Each
-question has a source port and an ID of its own; messages that do not belong to it are passed over. Sends queries only, never an update.
+Owns sockets, the time that one question may take, and the bounds on what is sent, on how many sockets are open at a time, and on how
+many of those one round may wait for. Each question has a source port and an ID of its own; messages that do not belong to it are passed
+over. Sends queries only, never an update.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ ATTEMPTS: Final = 2
 TIMEOUT_S: Final = 5.0
 CONCURRENT_LIMIT: Final = 256
 """So many sockets are open for questions at a time, over all zones and providers of a process."""
+SHARE_LIMIT: Final = 64
+"""So many questions of one round are under way at a time: a zone with many slow servers must not hold up all others."""
 _NO_ROUTE: Final = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
 )
@@ -45,6 +48,21 @@ class Exchange(Protocol):
         self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
     ) -> dns.message.Message | Answer:
         """Return the server's message, or the Answer that says why there is none."""
+
+
+class Share:
+    """Asks by another exchange, no more than `limit` questions at a time; use one for each round."""
+
+    def __init__(self, exchange: Exchange, limit: int = SHARE_LIMIT) -> None:
+        self._exchange = exchange
+        self._free = asyncio.Semaphore(limit)
+
+    async def ask(
+        self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+    ) -> dns.message.Message | Answer:
+        """Return the server's message, or the Answer that says why there is none."""
+        async with self._free:
+            return await self._exchange.ask(server, question, timeout_s, recursion=recursion)
 
 
 class NetworkExchange:

@@ -16,7 +16,7 @@ from controllers.probe.address import Address, ServerName
 from controllers.probe.answer import Answer, Question
 from controllers.probe.apex import Delegation
 from controllers.probe.delegation import Walk, system_resolvers
-from controllers.probe.exchange import TIMEOUT_S, Exchange
+from controllers.probe.exchange import TIMEOUT_S, Exchange, Share
 from controllers.probe.round import Answers, Round, Server, apex_questions, probe
 from controllers.probe.subject import Subject, questions_of, target_of
 from zonemodel.name import Fqdn
@@ -71,14 +71,15 @@ class Prober:
     async def probe(self, plan: Plan) -> Round:
         """Return what every server says now."""
         began, began_s = self._wall_clock(), self._clock()
-        delegation = await self._find_servers(plan)
+        exchange = Share(self._exchange)
+        delegation = await self._find_servers(plan, exchange)
         label = secrets.token_hex(LABEL_OCTETS)
         questions = [each for subject in plan.subjects for each in questions_of(subject, plan.domain, label)]
         proofs = {
             each for subject in plan.subjects if subject.proof for each in questions_of(subject, plan.domain, label)
         }
-        answers = await probe(plan.domain, delegation.servers, questions, self._exchange, plan.timeout_s)
-        answers = await self._follow(plan, delegation, answers, proofs)
+        answers = await probe(plan.domain, delegation.servers, questions, exchange, plan.timeout_s)
+        answers = await self._follow(plan, delegation, answers, proofs, exchange)
         return Round(
             plan.domain,
             delegation.servers,
@@ -94,14 +95,19 @@ class Prober:
             self._clock_name,
         )
 
-    async def _find_servers(self, plan: Plan) -> Delegation:
+    async def _find_servers(self, plan: Plan, exchange: Exchange) -> Delegation:
         if plan.servers:
             return Delegation(plan.servers)
-        walk = Walk(self._exchange, plan.resolvers or system_resolvers(), plan.timeout_s, self._port)
+        walk = Walk(exchange, plan.resolvers or system_resolvers(), plan.timeout_s, self._port)
         return await (walk.named(plan.name_servers) if plan.name_servers else walk.discover(plan.domain))
 
     async def _follow(
-        self, plan: Plan, delegation: Delegation, answers: Mapping[Address, Answers], proofs: set[Question]
+        self,
+        plan: Plan,
+        delegation: Delegation,
+        answers: Mapping[Address, Answers],
+        proofs: set[Question],
+        exchange: Exchange,
     ) -> Mapping[Address, Answers]:
         """Ask where aliases lead, inside the zone, as far as servers have not told it with the alias."""
         found = {address: dict(each) for address, each in answers.items()}
@@ -112,7 +118,7 @@ class Prober:
             if not followed:
                 break
             asked = sorted(followed, key=str)
-            more = await probe(plan.domain, delegation.servers, asked, self._exchange, plan.timeout_s)
+            more = await probe(plan.domain, delegation.servers, asked, exchange, plan.timeout_s)
             for address, each in more.items():
                 found[address].update(each)
         return found

@@ -19,7 +19,16 @@ import dns.rrset
 import pytest
 
 from controllers.probe.address import Address
-from controllers.probe.answer import RECORD_LIMIT, Answer, Outcome, Question, is_within, read_answer, text_of
+from controllers.probe.answer import (
+    NAME_SERVER_LIMIT,
+    RECORD_LIMIT,
+    Answer,
+    Outcome,
+    Question,
+    is_within,
+    read_answer,
+    text_of,
+)
 from controllers.probe.exchange import CONCURRENT_LIMIT, NetworkExchange, has_route
 from controllers.probe.pace import Pace
 from controllers.probe.round import Round, Server, probe
@@ -253,6 +262,20 @@ def test_very_many_records_are_not_judged_by_a_part_of_them(count: int, outcome:
     found = read_answer(dns.message.from_wire(reply.to_wire()), QUESTION, "shop.test")
     assert (found.outcome, found.rcode) == (outcome, rcode)
     assert len(found.values) == (count if outcome is Outcome.DATA else 0)
+
+
+@pytest.mark.parametrize(
+    ("count", "outcome"), [(NAME_SERVER_LIMIT, Outcome.DATA), (NAME_SERVER_LIMIT + 1, Outcome.FAILED)]
+)
+def test_very_many_name_servers_of_a_zone_are_not_judged_by_a_part_of_them(count: int, outcome: Outcome) -> None:
+    query = dns.message.make_query("shop.test.", "NS")
+    reply = answer(query)
+    names = [f"ns{number}.example." for number in range(count)]
+    reply.answer = [dns.rrset.from_text("shop.test.", 300, "IN", "NS", *names)]
+    question = Question("shop.test", dns.rdatatype.NS)
+    assert read_answer(reply, question, "shop.test").outcome is outcome
+    # Of a zone below it is data like any other.
+    assert read_answer(reply, question, "test").outcome is Outcome.DATA
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
+import dns.message
 import dns.rdatatype
 import pytest
 
 from controllers.probe.address import Address, ServerName
-from controllers.probe.answer import Outcome, Question
+from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.apex import NAME_LIMIT
+from controllers.probe.exchange import SHARE_LIMIT
 from controllers.probe.prober import Plan, Prober
 from controllers.probe.round import Round, Server
 from controllers.probe.subject import LONGEST_NAME_CHARS, Subject, question_about
@@ -105,3 +109,44 @@ async def test_the_label_for_a_wildcard_is_as_long_as_a_name_has_room_for(domain
 def test_only_the_star_of_a_wildcard_is_replaced() -> None:
     assert question_about("*.app", 1, ZONE, "new").name == "new.app.shop.test"
     assert question_about("app", 1, ZONE, "new").name == "app.shop.test"
+
+
+class Busy(Internet):
+    """Notes how many questions were under way at a time."""
+
+    now = most = 0
+
+    async def ask(
+        self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+    ) -> dns.message.Message | Answer:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0)
+        self.now -= 1
+        return await super().ask(server, question, timeout_s, recursion=recursion)
+
+
+async def test_a_zone_with_many_servers_and_names_takes_no_more_than_its_share() -> None:
+    world = Busy()
+    for number in range(40):
+        world.serve(f"192.0.3.{number}", ZONE, "@ NS ns1.example.\nwww A 192.0.2.1\n")
+    servers = tuple(Address(f"192.0.3.{number}") for number in range(40))
+    subjects = tuple(Subject(f"n{number}", dns.rdatatype.A) for number in range(20))
+    found = await probed(world, replace(PLAN, subjects=subjects, name_servers=servers))
+    assert world.most == SHARE_LIMIT
+    assert {len(world.asked[each]) for each in servers} == {22}
+    assert len(found.told(Question("n19.shop.test", dns.rdatatype.A))) == 40
+
+
+async def test_servers_that_name_ever_other_servers_are_not_all_kept_and_the_set_is_known_not_to_be_whole() -> None:
+    many = [f"192.0.3.{number}" for number in range(20)]
+    own = "".join(f"ns1 A {each}\n" for each in many[:10]) + "".join(f"ns2 A {each}\n" for each in many[10:])
+    texts = {
+        host: own + "@ NS ns1\n@ NS ns2\n" + "".join(f"@ NS n{number}.{index}.example.\n" for number in range(60))
+        for index, host in enumerate(many)
+    }
+    above = f"shop NS ns1.shop\nshop NS ns2.shop\nns1.shop A {many[0]}\nns2.shop A {many[10]}\n"
+    found = await probed(internet(above, texts))
+    assert found.names is not None
+    assert len(found.names) == NAME_LIMIT
+    assert len(found.left_out()) == 20 * 60 + 2 - NAME_LIMIT
