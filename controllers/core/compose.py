@@ -20,6 +20,7 @@ from controllers.core.conversion import settle
 from controllers.core.fence import fence_at
 from controllers.core.guard import COLLECTED, HELD, Step, find_changes, judge_step
 from controllers.core.inputs import ZoneInputs, class_key_of, contracts_of
+from controllers.core.item import is_item_of
 from controllers.core.ledger import Ledger
 from controllers.core.memory import ZoneMemory
 from controllers.core.migration import migrate
@@ -31,7 +32,6 @@ from controllers.core.shortfall import Shortfall
 from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
 from controllers.core.zone_rule import judge_ledger, judge_surroundings
 from kube.object import ObjectKey
-from zonemodel.record import RecordBodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,11 +374,7 @@ class _Composing:
 
 def _is_composed(claim: RecordSet, item: UnitRecordSet) -> bool:
     """Say whether an item is that of a claim as it is, or of one that goes, which has a generation that its item never gets."""
-    if claim.meta.deleting:
-        return True
-    said = ("name", "type", "ttl", *RecordBodies.model_fields)
-    same = all(getattr(item, name) == getattr(claim.spec, name) for name in said)
-    return same and item.observed_generation == claim.meta.generation
+    return claim.meta.deleting or is_item_of(claim, item)
 
 
 def _with_deletion_requested(item: UnitRecordSet) -> UnitRecordSet:

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from controllers.api.record_set import RecordSet
 from controllers.api.zone_unit import UnitRecordSet
+from zonemodel.record import RecordBodies
 
+_SAID: Final = ("name", "type", "ttl", *RecordBodies.model_fields)
 NO_PAYLOADS: Final[Mapping[str, Any]] = {}
 
 
@@ -31,3 +33,13 @@ def item_of(claim: RecordSet, payloads: Mapping[str, Any] = NO_PAYLOADS) -> Unit
         options=payloads.get("options"),
         adoption=payloads.get("adoption"),
     )
+
+
+def is_item_of(claim: RecordSet, item: UnitRecordSet) -> bool:
+    """Say whether an item was made of a claim as it is: one that was made again may have the generation that the former one had.
+
+    Options and adoption are left aside, which the ledger has in another version.
+    """
+    if item.observed_generation != claim.meta.generation:
+        return False
+    return all(getattr(item, name) == getattr(claim.spec, name) for name in _SAID)

@@ -18,6 +18,7 @@ from controllers.api.reference import FullRef
 from controllers.api.verdict import Verdict, waiting
 from controllers.api.zone import ProviderData, Zone, ZoneStatus
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSet, UnitRecordSetStatus, ZoneUnit
+from controllers.core.item import is_item_of
 from kube.object import ObjectKey
 
 Reasons = Mapping[tuple[ConditionType, ConditionStatus], Collection[Reason]]
@@ -49,7 +50,7 @@ def project_record_set(
     """
     generation = claim.meta.generation
     current = item is not None and result is not None and result.observed_generation == item.observed_generation
-    fresh = current and item is not None and item.observed_generation == generation
+    fresh = current and item is not None and is_item_of(claim, item)
     results = result.conditions if result is not None and fresh else ()
     if result is not None and current and item is not None and claim.meta.deleting and item.deletion_requested:
         # Deletion gave the claim a generation that its item never gets; a provider that has seen the request says what it waits for.
@@ -60,7 +61,7 @@ def project_record_set(
         if item is None and not verdict.accepted
         else _carried(results, ConditionType.PROGRAMMED, generation, _awaiting(claim, verdict, item))
     )
-    if held and item is not None:
+    if held and item is not None and not _is_of_former_claim(item, claim):
         told = result.conditions if result is not None and current else ()
         programmed = find_condition(claim.status.conditions, ConditionType.PROGRAMMED)
         if former := find_condition(told, ConditionType.PROGRAMMED):
@@ -177,7 +178,14 @@ def _awaiting(claim: RecordSet, verdict: Verdict, item: UnitRecordSet | None) ->
     """Return what is said of an item without a result that counts: the provider is awaited only by what it has been given."""
     if verdict.accepted or item is None or claim.meta.deleting:
         return AWAITING
+    if _is_of_former_claim(item, claim):
+        former = "The ledger keeps the records of a former claim of this name"
+        return waiting(Reason.RECONCILING, f"{former}; what keeps these out is said by Accepted.")
     return _kept_out("claim", item.observed_generation, claim.meta.generation)
+
+
+def _is_of_former_claim(item: UnitRecordSet, claim: RecordSet) -> bool:
+    return item.observed_generation == claim.meta.generation and not is_item_of(claim, item)
 
 
 def _kept_out(what: str, composed: int, generation: int) -> Verdict:

@@ -14,6 +14,7 @@ from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone import ZoneStatus
 from controllers.api.zone_unit import UnitRecordSet, UnitRecordSetStatus
 from controllers.core.compose import compose
+from controllers.core.guard import HELD
 from controllers.core.item import item_of
 from controllers.core.projection import project_record_set, project_zone
 from kube.object import ObjectKey
@@ -201,6 +202,20 @@ def test_a_leaving_zone_tells_what_keeps_its_provider_from_cleaning_up(ledger: d
     found = find_condition(status.conditions, "Programmed")
     assert found is not None
     assert (found.reason, found.observed_generation) == (reason, 2)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_what_is_programmed_of_a_former_claim_is_not_said_of_one_that_is_kept_out(held: bool) -> None:
+    """The claim was made again with the generation that the former one had."""
+    former = item_of(record_set("www"))
+    of = result(former, condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed"))
+    again = record_set("www", metadata={"uid": "another"}, ttl=77)
+    verdict = HELD if held else refused(Reason.NOT_ALLOWED_BY_ZONE, "No.")
+    status = project_record_set(again, ZONE, verdict, former, of, NOW, held=held).status
+    words = "The ledger keeps the records of a former claim of this name; what keeps these out is said by Accepted."
+    found = find_condition(status.conditions, "Programmed")
+    assert found is not None
+    assert (found.status, found.reason, found.message) == (UNKNOWN, "Reconciling", words)
 
 
 def test_a_generation_that_is_kept_out_does_not_wait_for_the_provider() -> None:
