@@ -401,3 +401,10 @@ def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: Zone
             packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + name + bytes((0, qtype, 0, 1))
             reply = native.native.answer(packet, "192.0.2.1", False)
             assert reply == whole.native.answer(packet, "192.0.2.1", False)
+
+
+def test_a_fault_in_native_code_leaves_the_zone_to_python() -> None:
+    index = ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns())))
+    owner = from_labels([b"mail", *zone_strategy.APEX_LABELS])
+    broken = (owner, zone_strategy.MX, 60, b"\0")  # what nobody who checks record data lets through
+    assert collect_bulk(zone_strategy.APEX, [soa_record(index), *zone_records(index), broken]) is None

@@ -24,6 +24,7 @@ mod shared;
 mod source;
 mod table;
 mod transfer;
+mod words;
 mod worker;
 
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -4,12 +4,14 @@
 //! not understood to the last octet ends the reading, and Python reads the file and says what it thinks of it.
 #![forbid(unsafe_code)]
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 use crate::name::MOST_OCTETS;
+use crate::words::{
+    after_line_end, entry_end, ipv4, is_control, is_plain, is_quotable, is_whole, number, ttl, TTL_MAX_S,
+};
 
-const TTL_MAX_S: u32 = (1 << 31) - 1;
 const LONGEST_LABEL: usize = 63;
 const LONGEST_STRING: usize = 255;
 
@@ -348,95 +350,9 @@ fn end_label(octets: &mut [u8], length_at: usize) -> Option<()> {
     (1..=LONGEST_LABEL).contains(&length).then_some(())
 }
 
-/// Whether an octet can stand in a token and means itself.
-fn is_plain(octet: u8) -> bool {
-    matches!(octet, b'!'..=b'~') && !matches!(octet, b'"' | b'(' | b')' | b';' | b'\\')
-}
-
-fn is_quotable(octet: u8) -> bool {
-    matches!(octet, b' '..=b'~') && octet != b'\\'
-}
-
-fn is_control(octet: u8) -> bool {
-    octet < b' ' && octet != b'\t' || octet == 0x7F
-}
-
-/// Whether nothing but blanks and a comment stands between two places.
-fn is_whole(text: &[u8], from: usize, end: usize) -> bool {
-    let rest = &text[from.min(end)..end];
-    rest.iter().find(|octet| !matches!(octet, b' ' | b'\t')).is_none_or(|octet| *octet == b';')
-}
-
-/// The place after the line end at `end`, if there is one.
-fn after_line_end(text: &[u8], end: usize) -> usize {
-    (end + 1).min(text.len())
-}
-
-/// Finds where an entry ends that holds parentheses, quotes or escapes; None where they do not end.
-fn entry_end(text: &[u8]) -> Option<usize> {
-    let (mut depth, mut quoted, mut at) = (0usize, false, 0);
-    while let Some(octet) = text.get(at) {
-        match octet {
-            b'\\' => at += 1,
-            b'"' => quoted = !quoted,
-            b'\n' if quoted => return None,
-            _ if quoted => (),
-            b'(' => depth += 1,
-            b')' => depth = depth.checked_sub(1)?,
-            b';' => {
-                at += text[at..].iter().position(|octet| *octet == b'\n').unwrap_or(text.len() - at);
-                continue;
-            }
-            b'\n' if depth == 0 => return Some(at),
-            _ if is_control(*octet) && *octet != b'\n' => return None,
-            _ => (),
-        }
-        at += 1;
-    }
-    Some(text.len())
-}
-
-/// Reads seconds, or numbers with units as in `1h30m`.
-fn ttl(word: &[u8]) -> Option<u32> {
-    let (mut total, mut number, mut has_digits, mut has_unit) = (0u64, 0u64, false, false);
-    for octet in word {
-        if octet.is_ascii_digit() {
-            number = number.checked_mul(10)?.checked_add(u64::from(octet - b'0'))?;
-            has_digits = true;
-            continue;
-        }
-        let unit_s = match octet.to_ascii_lowercase() {
-            b'w' => 604_800,
-            b'd' => 86_400,
-            b'h' => 3_600,
-            b'm' => 60,
-            b's' => 1,
-            _ => return None,
-        };
-        if !has_digits {
-            return None;
-        }
-        total = total.checked_add(number.checked_mul(unit_s)?)?;
-        (number, has_digits, has_unit) = (0, false, true);
-    }
-    if has_digits == has_unit {
-        return None; // digits without a unit behind others with one
-    }
-    u32::try_from(total + number).ok().filter(|seconds| *seconds <= TTL_MAX_S)
-}
-
-fn number(word: &[u8]) -> Option<u16> {
-    word.iter().all(u8::is_ascii_digit).then_some(())?;
-    std::str::from_utf8(word).ok()?.parse().ok()
-}
-
-fn ipv4(word: &[u8]) -> Option<[u8; 4]> {
-    Some(Ipv4Addr::from_str(std::str::from_utf8(word).ok()?).ok()?.octets())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ttl, Reader};
+    use super::Reader;
 
     fn read(text: &str) -> Option<Vec<String>> {
         let mut found = Vec::new();
@@ -480,14 +396,5 @@ mod tests {
         {
             assert_eq!(read(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn ttls_have_units() {
-        assert_eq!(
-            [b"90".as_slice(), b"1h30m", b"1w", b"2147483647"].map(ttl),
-            [Some(90), Some(5400), Some(604_800), Some(0x7FFF_FFFF)]
-        );
-        assert_eq!([b"2147483648".as_slice(), b"1h30", b"h", b"1x", b"1hh"].map(ttl), [None; 5]);
     }
 }
