@@ -118,9 +118,14 @@ class LedgerWriter:
         except NotFound:
             return
         except Invalid as error:
-            if error.causes:
+            if error.causes or not await self._is_another(ref, meta):
                 raise
             raise Conflict(error.message, code=error.code, reason=error.reason) from error
+
+    async def _is_another(self, ref: ResourceRef, meta: ObjectMeta) -> bool:
+        """Say whether the object has gone or another one has come under its name: a failed test reads like any other refusal."""
+        named = await self._client.list(ref, namespace=meta.namespace, field_selector=f"metadata.name={meta.name}")
+        return meta.uid not in {ObjectMeta.parse(each).uid for each in named.items}
 
     async def _tidy(self, zone: ObjectKey, unit: ZoneUnit, composition: Composition) -> None:
         """Let a part go that is wanted no more: emptied in one round, since only what holds nothing may go, and deleted in the next."""

@@ -216,6 +216,21 @@ async def test_a_status_is_not_written_to_a_claim_that_came_under_the_name(bench
     assert not await bench.has_status(RECORD_SETS, CLAIM)
 
 
+async def test_a_status_that_is_refused_without_a_cause_is_no_conflict(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever meets a conflict tries again at once, and somebody's webhook may refuse for ever."""
+    await bench.create(RECORD_SETS, CLAIM, WWW)
+    await bench.reconcile_at(0)
+
+    async def refuse(*_: Any, **__: Any) -> dict[str, Any]:
+        raise Invalid("no", code=422, reason="Invalid")
+
+    monkeypatch.setattr(bench.client, "patch_json", refuse)
+    with pytest.raises(Invalid):
+        await bench.reconcile_at(PROVISIONAL_AFTER_S)
+
+
 async def test_a_ledger_that_lost_its_finalizer_is_held_again(bench: Bench) -> None:
     await bench.create_accepted_class("hosted")
     await bench.create(ZONES, ZONE, {"domainName": "a.test", "zoneClassRef": {"name": "hosted"}, "provider": PROVIDER})
