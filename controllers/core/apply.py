@@ -24,7 +24,7 @@ from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec, part_name
 from controllers.core.compose import Composition
 from controllers.core.expectation import Expectations
 from controllers.core.inputs import ZoneInputs
-from controllers.core.shortfall import Shortfall, lesser_specs, named_by, words_for
+from controllers.core.shortfall import Shortfall, faults_by_claim, lesser_specs
 from controllers.runtime.parallel import in_parallel
 from kube.client import Client
 from kube.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
@@ -97,8 +97,9 @@ class LedgerWriter:
                 elif unit.spec != spec or _may_be_held(unit.meta):
                     await self._change(inputs.key, unit, spec)
             except (TooLarge, Invalid) as error:
-                stands = await self._write_less(inputs, unit, spec, named_by(error, spec))
-                shortfalls[part] = Shortfall(words_for(part, error), stands)
+                faults = faults_by_claim(error, spec)
+                stands = await self._write_less(inputs, unit, spec, faults)
+                shortfalls[part] = Shortfall(part, error, stands, faults)
         for unit in inputs.units:
             await self._tidy(inputs.key, unit, composition)
         await self._forward_request(inputs)

@@ -132,10 +132,11 @@ def fallen_short(composition: Composition, shortfalls: Mapping[int, Shortfall]) 
     verdicts, zone_verdict = dict(composition.record_verdicts), composition.zone_verdict
     for part, shortfall in shortfalls.items():
         spec = (composition.parts or {})[part]
-        told = waiting(Reason.RECONCILE_ERROR, shortfall.message)
-        verdicts.update((key, told) for key in shortfall.lacking(spec.record_sets) if key in verdicts)
+        for key in shortfall.lacking(spec.record_sets):
+            if key in verdicts:
+                verdicts[key] = waiting(Reason.RECONCILE_ERROR, shortfall.told_to(key))
         if part == 0 and (shortfall.stands is None or shortfall.stands.zone != spec.zone):
-            zone_verdict = told
+            zone_verdict = waiting(Reason.RECONCILE_ERROR, shortfall.message)
     return replace(composition, record_verdicts=verdicts, zone_verdict=zone_verdict)
 
 

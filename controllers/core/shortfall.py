@@ -7,8 +7,8 @@ so that a claim holds up nobody but itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
@@ -21,10 +21,28 @@ _POSITION: Final = re.compile(r"spec\.recordSets\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A part that could not be written as composed: why, and what it holds instead; None for one that could not be made."""
+    """A part that could not be written as composed: why, and what it holds instead; None for one that could not be made.
 
-    message: str
+    `faults` is what is said of single claims: each is told its own, since claims of a zone are of many namespaces.
+    """
+
+    part: int
+    error: KubeError
     stands: ZoneUnitSpec | None
+    faults: Mapping[ObjectKey, str] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """What whoever may read the ledger is told."""
+        verb = "has no room for it" if isinstance(self.error, TooLarge) else "does not take it"
+        return f"The ledger {verb} in part {self.part}: {self.error.message}"
+
+    def told_to(self, claim: ObjectKey) -> str:
+        """What a claim is told that does not stand there."""
+        if not self.error.causes:
+            return self.message
+        fault = self.faults.get(claim, "something that is written with it is refused.")
+        return f"The ledger does not take it in part {self.part}: {fault}"
 
     def lacking(self, items: Iterable[UnitRecordSet]) -> Iterator[ObjectKey]:
         """Yield the claims of those items that do not stand there as they were composed."""
@@ -32,16 +50,17 @@ class Shortfall:
         yield from (item.key for item in items if standing.get(item.key) != item)
 
 
-def words_for(part: int, error: KubeError) -> str:
-    """Return what claims are told."""
-    verb = "has no room for it" if isinstance(error, TooLarge) else "does not take it"
-    return f"The ledger {verb} in part {part}: {error.message}"
-
-
-def named_by(error: KubeError, spec: ZoneUnitSpec) -> frozenset[ObjectKey]:
-    """Return the claims whose items a refusal of this part names."""
-    positions = {int(found[1]) for cause in error.causes if (found := _POSITION.match(cause.field))}
-    return frozenset(item.key for position, item in enumerate(spec.record_sets) if position in positions)
+def faults_by_claim(error: KubeError, spec: ZoneUnitSpec) -> dict[ObjectKey, str]:
+    """Return what a refusal of this part says of single claims, whose items it names by their positions."""
+    faults: dict[ObjectKey, str] = {}
+    for cause in error.causes:
+        found = _POSITION.match(cause.field)
+        if found and (position := int(found[1])) < len(spec.record_sets):
+            key = spec.record_sets[position].key
+            field_of_item = cause.field[found.end() :].lstrip(".")
+            fault = f"{field_of_item}: {cause.message}" if field_of_item else cause.message
+            faults[key] = f"{faults[key]}; {fault}" if key in faults else fault
+    return faults
 
 
 def lesser_specs(

@@ -8,7 +8,7 @@ from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
 from controllers.api.zone_unit import UnitRecordSet, ZoneUnitSpec
 from controllers.core.compose import compose, fallen_short
-from controllers.core.shortfall import Shortfall, lesser_specs, named_by, words_for
+from controllers.core.shortfall import Shortfall, faults_by_claim, lesser_specs
 from kube.errors import Cause, Invalid, TooLarge
 from tests.controllers.core.build import inputs, record_set, units
 
@@ -44,7 +44,7 @@ def test_what_the_api_names_is_left_out_first() -> None:
     old, new = spec(a="a", b="b"), spec(a="a" * 3000, b="bb", c="c", d="d")
     fields = ("spec.recordSets[1].txt.values[0]", "spec.recordSets[2].ttl", "spec.recordSets", "spec.zone", "")
     causes = tuple(Cause(field, "FieldValueInvalid", "no") for field in fields)
-    named = named_by(Invalid("no", code=422, reason="Invalid", causes=causes), new)
+    named = faults_by_claim(Invalid("no", code=422, reason="Invalid", causes=causes), new)
     first, second, last = lesser_specs(old, new, named)
     assert shown(first) == {"a": "a" * 3000, "b": "b", "d": "d"}
     assert shown(second) == {"a": "a", "b": "bb", "c": "c", "d": "d"}
@@ -91,7 +91,7 @@ def test_who_wants_what_does_not_stand_there_is_told() -> None:
             )
         }
     )
-    short = fallen_short(composed, {0: Shortfall(words_for(0, TooLarge("2 MB", code=413, reason="")), stands)})
+    short = fallen_short(composed, {0: Shortfall(0, TooLarge("2 MB", code=413, reason=""), stands)})
     told = {key.name: (each.status, each.reason, each.message) for key, each in short.record_verdicts.items()}
     accepted = (ConditionStatus.TRUE, Reason.ACCEPTED, "")
     assert told["b"] == told["c"] == accepted
@@ -102,9 +102,26 @@ def test_who_wants_what_does_not_stand_there_is_told() -> None:
 
 def test_a_zone_without_its_ledger_is_told_why() -> None:
     composed = compose(inputs(record_set("a")))
-    message = words_for(0, Invalid("spec.zone: no", code=422, reason="Invalid"))
-    short = fallen_short(composed, {0: Shortfall(message, None)})
+    error = Invalid("spec.zone: no", code=422, reason="Invalid")
+    short = fallen_short(composed, {0: Shortfall(0, error, None)})
     assert short.zone_verdict is not None
     assert (short.zone_verdict.status, short.zone_verdict.reason) == (ConditionStatus.UNKNOWN, Reason.RECONCILE_ERROR)
     assert short.zone_verdict.message == "The ledger does not take it in part 0: spec.zone: no"
     assert {each.reason for each in short.record_verdicts.values()} == {Reason.RECONCILE_ERROR}
+
+
+def test_a_claim_is_told_of_no_other_what_the_ledger_says_of_it() -> None:
+    """Claims of a zone are of many namespaces, which may not read one another's objects."""
+    composed = compose(inputs(*(record_set(name, name) for name in ("a", "b", "c"))))
+    assert composed.parts is not None
+    fields = (("spec.recordSets[0].ttl", "found 1"), ("spec.recordSets[0].a", "found 2"), ("spec.recordSets[1]", "odd"))
+    causes = tuple(Cause(field, "FieldValueInvalid", message) for field, message in fields)
+    error = Invalid("all of it", code=422, reason="Invalid", causes=causes)
+    short = Shortfall(0, error, None, faults_by_claim(error, composed.parts[0]))
+    told = {key.name: each.message for key, each in fallen_short(composed, {0: short}).record_verdicts.items()}
+    beginning = "The ledger does not take it in part 0: "
+    assert told == {
+        "a": f"{beginning}ttl: found 1; a: found 2",
+        "b": f"{beginning}odd",
+        "c": f"{beginning}something that is written with it is refused.",
+    }
