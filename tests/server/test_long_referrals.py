@@ -1,4 +1,4 @@
-"""Referrals whose glue no message can hold: they are compiled in no more time and space than others, and say what fits."""
+"""Referrals and other replies that no message can hold: they take no more time and space than others, and say what fits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import dns.message
 import pytest
 
 from server.plane.choice import has_native
+from server.rdtype import ANY
 from server.zone.compile import Zone, compile_zone
+from server.zone.encode import encode_reply
 from server.zone.index import Changes
 from server.zone.judge import judge_zone
+from server.zone.lookup import resolve
 from server.zone.recompile import recompile
 from tests.server.zone_strategy import APEX, APEX_LABELS, NS, A, apex_ns, soa
 from zonemodel.name import WireName, from_labels
@@ -68,6 +71,15 @@ def test_required_glue_that_no_message_holds_is_never_left_out_silently() -> Non
     sets = tuple(addresses(from_labels([b"ns%d" % number, b"cut", *APEX_LABELS]), 4000) for number in range(17))
     zone = compile_zone(judge_zone(zone_data(tuple(each.owner for each in sets), sets)))
     assert referral(zone, LONGEST).flags & dns.flags.TC
+
+
+def test_any_has_more_records_than_can_be_counted() -> None:
+    owner = from_labels([b"many", *APEX_LABELS])
+    data = tuple(number.to_bytes(2, "big") for number in range(4600))
+    sets = (RRset(owner, rdtype, 60, data) for rdtype in range(65280, 65300))
+    index = judge_zone(ZoneData(APEX, (soa(1), apex_ns(), *sets)))
+    answer = encode_reply(resolve(index, owner, ANY), owner, owner, exact=True)
+    assert LONGEST < len(answer.body) < 3 * LONGEST
 
 
 @pytest.mark.skipif(not has_native(), reason="the native data plane is not built")
