@@ -222,7 +222,7 @@ class Model:
         fresh = item is not None and item.generation == self.claims[key].generation
         told_by_provider = GOOD if fresh else ("Unknown", "Reconciling")
         if self.zones.get(key.zone):
-            return told_by_provider if item is not None else ("False", "ZoneNotAccepted")
+            return GOOD if fresh else ("False", "ZoneNotAccepted")
         status, reason = self.zone_verdict(key.zone)
         if status != "True":
             return (status, reason) if status == "Unknown" else ("False", "ZoneNotAccepted")

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from controllers.api.group import RECORD_SETS
 from kube.errors import Conflict, NotFound
 from tests.controllers.providers.cloudflare.fake.failure import Call, Kind
-from tests.controllers.providers.cloudflare.world import DOMAIN, TEAM, Object, World, a, cname, txt
+from tests.controllers.providers.cloudflare.world import DOMAIN, PATIENCE, TEAM, Object, World, a, cname, txt
 
 OWNERS = ("www", "mail", "@")
 LIMIT_S = 30.0
@@ -211,9 +211,13 @@ class Run:
         assert {key: now.get(key) for key in self.foreign} == self.foreign
 
 
+QUICK = replace(PATIENCE, recheck_s=0.3)
+"""A fault may hit the check of the token, which is made again in minutes otherwise."""
+
+
 async def play(steps: Sequence[Step], installation: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with World(Path(folder), installation) as world:
+        async with World(Path(folder), installation, patience=QUICK) as world:
             await Run(world).play(steps)
 
 
