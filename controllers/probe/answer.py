@@ -171,14 +171,19 @@ def _follow(message: dns.message.Message, question: Question) -> tuple[tuple[str
     chain: list[str] = []
     ttl_s: int | None = None
     name = question.name
+    aliases = {name_of(each.name): each for each in reversed(message.answer) if _is_alias(each)}
     while question.type != dns.rdatatype.CNAME and len(chain) < CHAIN_LIMIT:
-        alias = _find(message.answer, name, dns.rdatatype.CNAME)
+        alias = aliases.get(name)
         if alias is None:
             break
         name = _name(alias[0].to_text())
         ttl_s = max(ttl_s or 0, alias.ttl)
         chain.append(name)
     return tuple(chain), ttl_s
+
+
+def _is_alias(rrset: dns.rrset.RRset) -> bool:
+    return rrset.rdtype == dns.rdatatype.CNAME and rrset.rdclass == dns.rdataclass.IN
 
 
 def _read_referral(message: dns.message.Message, question: Question, zone: str, rcode: str) -> Answer:

@@ -10,9 +10,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from typing import Final, Protocol
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
+import dns.asyncbackend
 import dns.asyncquery
 import dns.exception
 import dns.flags
@@ -34,6 +39,10 @@ CONCURRENT_LIMIT: Final = 256
 """So many sockets are open for questions at a time, over all zones and providers of a process."""
 SHARE_LIMIT: Final = 64
 """So many questions of one round are under way at a time: a zone with many slow servers must not hold up all others."""
+SHORT_OCTETS: Final = 4096
+_BACKEND: Final[Any] = dns.asyncbackend.get_backend("asyncio")
+_READER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dns-answer")
+"""Reads longer messages beside the event loop: what a hostile server makes of 64 KiB takes a hundred times as long as an answer."""
 _NO_ROUTE: Final = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
 )
@@ -112,7 +121,7 @@ class NetworkExchange:
     ) -> dns.message.Message:
         await self._pace.wait_turn(server)
         try:
-            async with _slots():
+            async with _slots(), _datagrams(server) as datagrams:
                 return await dns.asyncquery.udp(
                     query,
                     server.host,
@@ -122,11 +131,65 @@ class NetworkExchange:
                     ignore_errors=True,
                     ignore_trailing=True,
                     raise_on_truncation=True,
+                    sock=datagrams,
                 )
         except dns.message.Truncated:
             await self._pace.wait_turn(server)
             async with _slots(), asyncio.timeout(timeout_s):
-                return await dns.asyncquery.tcp(query, server.host, timeout_s, server.port, ignore_trailing=True)
+                wire = await _over_tcp(server, query.to_wire())
+            return await _parsed(wire, query)
+
+
+class _Datagrams(Protocol):
+    """What is used of a socket here."""
+
+    family: int
+
+    async def sendto(self, what: bytes, destination: tuple[str, int], timeout: float | None) -> int: ...
+
+    async def recvfrom(self, size: int, timeout: float | None) -> tuple[bytes, tuple[str, int]]: ...
+
+
+class _ShortDatagrams:
+    """Passes datagrams over that are much longer than anybody asked for: reading one takes as long as reading a hundred others."""
+
+    def __init__(self, inner: _Datagrams) -> None:
+        self._inner = inner
+        self.family = inner.family
+
+    async def sendto(self, what: bytes, destination: tuple[str, int], timeout: float | None) -> int:
+        return await self._inner.sendto(what, destination, timeout)
+
+    async def recvfrom(self, size: int, timeout: float | None) -> tuple[bytes, tuple[str, int]]:
+        data, source = await self._inner.recvfrom(size, timeout)
+        return (data if len(data) <= SHORT_OCTETS else b""), source
+
+
+@asynccontextmanager
+async def _datagrams(server: Address) -> AsyncIterator[Any]:  # what dns.asyncquery takes for a socket has no type
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    async with await _BACKEND.make_socket(family, socket.SOCK_DGRAM) as inner:
+        yield _ShortDatagrams(inner)
+
+
+async def _over_tcp(server: Address, query: bytes) -> bytes:
+    """Return what a server answers, unread. Raises OSError, and EOFError when it ends too early."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    try:
+        writer.write(len(query).to_bytes(2, "big") + query)
+        size = int.from_bytes(await reader.readexactly(2), "big")
+        return await reader.readexactly(size)
+    finally:
+        writer.close()
+
+
+async def _parsed(wire: bytes, query: dns.message.Message) -> dns.message.Message:
+    """Return the message that answers a query. Raises DNSException for any other."""
+    read = partial(dns.message.from_wire, wire, ignore_trailing=True)
+    reply = await asyncio.get_running_loop().run_in_executor(_READER, read) if len(wire) > SHORT_OCTETS else read()
+    if not query.is_response(reply):
+        raise dns.query.BadResponse
+    return reply
 
 
 def _slots() -> asyncio.Semaphore:

@@ -29,7 +29,7 @@ from controllers.probe.answer import (
     read_answer,
     text_of,
 )
-from controllers.probe.exchange import CONCURRENT_LIMIT, NetworkExchange, has_route
+from controllers.probe.exchange import CONCURRENT_LIMIT, SHORT_OCTETS, NetworkExchange, has_route
 from controllers.probe.pace import Pace
 from controllers.probe.round import Round, Server, probe
 
@@ -123,6 +123,62 @@ async def test_a_server_that_knows_no_edns_is_asked_without_it() -> None:
 async def test_an_answer_that_is_cut_and_cannot_be_had_over_tcp_is_no_answer() -> None:
     async with scripted(lambda query, _: [answer(query, flags=dns.flags.AA | dns.flags.TC).to_wire()]) as (at, _):
         assert (await ask(at, 0.6)).outcome is Outcome.SILENT
+
+
+@asynccontextmanager
+async def over_tcp(reply_of: Callable[[dns.message.Message], bytes]) -> AsyncIterator[Address]:
+    """A server that cuts its answers over UDP, and has this over TCP."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        query = dns.message.from_wire(await reader.readexactly(int.from_bytes(await reader.readexactly(2), "big")))
+        reply = reply_of(query)
+        writer.write(len(reply).to_bytes(2, "big") + reply)
+        await writer.drain()
+        writer.close()
+
+    async with scripted(lambda query, _: [answer(query, flags=dns.flags.AA | dns.flags.TC).to_wire()]) as (at, _):
+        server = await asyncio.start_server(serve, at.host, at.port)
+        try:
+            yield at
+        finally:
+            server.close()
+
+
+def long_answer(query: dns.message.Message) -> dns.message.Message:
+    reply = answer(query, "192.0.2.1")
+    names = [f"host{number}.shop.test." for number in range(400)]
+    reply.additional = [dns.rrset.from_text(each, 60, "IN", "A", "192.0.2.2") for each in names]
+    assert len(reply.to_wire(max_size=65535)) > SHORT_OCTETS
+    return reply
+
+
+async def test_an_answer_that_is_cut_is_had_over_tcp_however_long_it_is() -> None:
+    async with over_tcp(lambda query: answer(query, "192.0.2.1").to_wire()) as at:
+        assert (await ask(at)).values == {"192.0.2.1"}
+    async with over_tcp(lambda query: long_answer(query).to_wire(max_size=65535)) as at:
+        assert (await ask(at)).values == {"192.0.2.1"}
+
+
+async def test_over_tcp_only_the_answer_to_the_question_is_one() -> None:
+    def other(query: dns.message.Message) -> bytes:
+        reply = answer(query, "203.0.113.66")
+        reply.id = query.id ^ 1
+        return reply.to_wire()
+
+    async with over_tcp(other) as at:
+        assert (await ask(at)).rcode == "MALFORMED"
+    async with over_tcp(lambda _: b"\x00" * 5) as at:
+        assert (await ask(at)).rcode == "MALFORMED"
+
+
+async def test_datagrams_that_are_much_longer_than_was_asked_for_are_passed_over() -> None:
+    def script(query: dns.message.Message, _: int) -> list[bytes]:
+        forged = long_answer(query)
+        forged.answer = answer(query, "203.0.113.66").answer
+        return [forged.to_wire(max_size=65535), answer(query, "192.0.2.1").to_wire()]
+
+    async with scripted(script) as (at, _):
+        assert (await ask(at)).values == {"192.0.2.1"}
 
 
 async def test_servers_that_fail_refuse_or_do_not_speak_for_the_zone_are_told_apart() -> None:
