@@ -179,4 +179,4 @@ def test_what_chance_seldom_leads_to_ends_as_the_model_says(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_two_hundred_writes_end_as_the_model_says() -> None:
-    _hold(3, 120, 200)
+    _hold(2, 120, 200)
