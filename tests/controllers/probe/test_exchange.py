@@ -6,7 +6,7 @@ import asyncio
 import errno
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, cast
 
 import dns.flags
@@ -136,12 +136,17 @@ async def over_tcp(reply_of: Callable[[dns.message.Message], bytes]) -> AsyncIte
         await writer.drain()
         writer.close()
 
-    async with scripted(lambda query, _: [answer(query, flags=dns.flags.AA | dns.flags.TC).to_wire()]) as (at, _):
-        server = await asyncio.start_server(serve, at.host, at.port)
-        try:
-            yield at
-        finally:
-            server.close()
+    def cut(query: dns.message.Message, _: int) -> list[bytes]:
+        return [answer(query, flags=dns.flags.AA | dns.flags.TC).to_wire()]
+
+    async with AsyncExitStack() as stack:
+        server = None
+        while server is None:  # a port that is free for UDP may be somebody's for TCP
+            at, _ = await stack.enter_async_context(scripted(cut))
+            with suppress(OSError):
+                server = await asyncio.start_server(serve, at.host, at.port)
+        stack.callback(server.close)
+        yield at
 
 
 def long_answer(query: dns.message.Message) -> dns.message.Message:
