@@ -16,7 +16,7 @@ from server.plane.choice import has_native
 from server.transfer.record import soa_record, zone_records
 from server.transfer.secondary.version import whole_zone
 from server.zone.compile import Zone, compile_zone
-from server.zone.index import Changes, ZoneIndex
+from server.zone.index import ZoneIndex
 from server.zone.judge import UnservableError, judge_zone
 from server.zone.recompile import recompile
 from server.zone_files import read_zone
@@ -208,9 +208,7 @@ def test_edits_of_a_zone_that_was_read_natively(tmp_path: Path, zone: ZoneData, 
         later = zone_strategy.edited(zone, edit)
         if later is None:
             continue
-        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
-        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
-        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        changes = zone_strategy.changes_between(zone, later)
         native = recompile(native, native.index.with_changes(changes), changes)
         python = recompile(python, python.index.with_changes(changes), changes)
         zone = later
@@ -341,9 +339,7 @@ def test_cuts_aliases_and_wildcards_are_finished_as_python_does(
         later = zone_strategy.edited(zone, edit)
         if later is None:
             continue
-        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
-        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
-        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        changes = zone_strategy.changes_between(zone, later)
         native = recompile(native, native.index.with_changes(changes), changes)
         zone = later
         same_zone(native, compile_zone(ZoneIndex.of(zone)))

@@ -162,9 +162,7 @@ def test_edits_are_taken_over(zone: ZoneData, edits: list[RRset]) -> None:
         later = zone_strategy.edited(zone, edit)
         if later is None:
             continue
-        kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
-        gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
-        changes = Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
+        changes = zone_strategy.changes_between(zone, later)
         served, zone = recompile(served, served.index.with_changes(changes), changes), later
         both.replace(served)
     for name in zone_strategy.names_around(zone):

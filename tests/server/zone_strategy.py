@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from server.zone.index import ZoneIndex
+from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import UnservableError, judge_zone
 from zonemodel.name import WireName, from_labels
 from zonemodel.rrset import RRset, ZoneData
@@ -83,6 +83,13 @@ def edited(zone: ZoneData, edit: RRset) -> ZoneData | None:
         return None
     later = ZoneData(zone.origin, tuple(kept))
     return later if _is_servable(later) and len(set(edit.rdatas)) == len(edit.rdatas) else None
+
+
+def changes_between(zone: ZoneData, later: ZoneData) -> Changes:
+    """Return what is to be done to a zone for a later one."""
+    kept = {(rrset.owner, rrset.rdtype) for rrset in later.rrsets}
+    gone = tuple(key for rrset in zone.rrsets if (key := (rrset.owner, rrset.rdtype)) not in kept)
+    return Changes(tuple(rrset for rrset in later.rrsets if rrset not in zone.rrsets), gone)
 
 
 def _is_servable(zone: ZoneData) -> bool:

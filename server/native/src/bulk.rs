@@ -21,7 +21,7 @@ use crate::master::{ReadData, Reader, Record, CNAME, MX, NS, PTR, SOA, SRV};
 use crate::name::{Name, NameMap, NameSet, Seeded};
 use crate::nodes::{segment, Nodes};
 use crate::packed::{begin_entry, end_entry, mark_hidden, put_plain, u32_at};
-use crate::transfer::names_after;
+use crate::record::names_after;
 
 const CHUNK: usize = 1 << 20;
 const PARTS: usize = 64;

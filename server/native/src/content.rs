@@ -163,7 +163,7 @@ impl Nodes {
 }
 
 fn may_be_compressed(rdtype: u16) -> bool {
-    crate::transfer::names_after(rdtype).is_some()
+    crate::record::names_after(rdtype).is_some()
 }
 
 /// Reads a set of a name back from its plain answer: type, TTL and data.

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::packed::{Parts, Trim};
-use crate::transfer::{name_length, names_after};
+use crate::record::{names_after, RecordWriter};
 
 const HEADER: usize = 12;
 const QUESTION_TAIL: usize = 4;
@@ -72,14 +72,7 @@ impl Encoder {
             } else {
                 self.put_name(set.owner);
             }
-            self.body.extend_from_slice(&set.rdtype.to_be_bytes());
-            self.body.extend_from_slice(&[0, 1]);
-            self.body.extend_from_slice(&set.ttl_s.to_be_bytes());
-            self.body.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
-            match names_after(set.rdtype) {
-                Some((before, names)) => self.put_data(rdata, before, names),
-                None => self.body.extend_from_slice(rdata),
-            }
+            self.put_behind_owner(set.rdtype, set.ttl_s, rdata);
         }
         set.rdatas.len() as u16
     }
@@ -94,18 +87,26 @@ impl Encoder {
         Parts { flags, counts, soa, body: &self.body, moving: &self.moving, trims }
     }
 
-    fn put_data(&mut self, rdata: &[u8], before: usize, names: usize) {
-        let data_at = self.body.len();
-        let (first, mut rest) = rdata.split_at(before);
-        self.body.extend_from_slice(first);
-        for _ in 0..names {
-            let (name, behind) = rest.split_at(name_length(rest));
-            self.put_name(name);
-            rest = behind;
+    fn find(&self, at: usize) -> Option<usize> {
+        let suffix = &self.lowered[at..];
+        self.known.iter().position(|known| {
+            known.length == suffix.len() && self.octets[known.start..known.start + known.length] == *suffix
+        })
+    }
+
+    /// Notes that names end in so many pointers, one after the other; at the bound nothing points to them any more.
+    fn follow(&mut self, first: usize, hops: u8) {
+        if hops < MOST_HOPS {
+            self.known[first..].iter_mut().for_each(|known| known.hops = hops);
+        } else {
+            self.known.truncate(first);
         }
-        self.body.extend_from_slice(rest);
-        let size = (self.body.len() - data_at) as u16;
-        self.body[data_at - 2..data_at].copy_from_slice(&size.to_be_bytes());
+    }
+}
+
+impl RecordWriter for Encoder {
+    fn body(&mut self) -> &mut Vec<u8> {
+        &mut self.body
     }
 
     /// Writes a name, ending it in a pointer where a suffix of it stands in the message already.
@@ -137,22 +138,6 @@ impl Encoder {
             at = end;
         }
         self.body.push(0);
-    }
-
-    fn find(&self, at: usize) -> Option<usize> {
-        let suffix = &self.lowered[at..];
-        self.known.iter().position(|known| {
-            known.length == suffix.len() && self.octets[known.start..known.start + known.length] == *suffix
-        })
-    }
-
-    /// Notes that names end in so many pointers, one after the other; at the bound nothing points to them any more.
-    fn follow(&mut self, first: usize, hops: u8) {
-        if hops < MOST_HOPS {
-            self.known[first..].iter_mut().for_each(|known| known.hops = hops);
-        } else {
-            self.known.truncate(first);
-        }
     }
 }
 

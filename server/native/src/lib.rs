@@ -20,6 +20,7 @@ mod name;
 mod nodes;
 mod packed;
 mod packing;
+mod record;
 mod shared;
 mod source;
 mod table;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::name::Name;
+use crate::record::RecordWriter;
 
 const HEADER: usize = 12;
 /// Where a message is full: pointers reach no further (RFC 1035 section 4.1.4).
@@ -21,25 +22,6 @@ pub struct Record<'a> {
     pub rdtype: u16,
     pub ttl_s: u32,
     pub rdata: &'a [u8],
-}
-
-/// Where names stand in data that may be compressed (RFC 3597 section 4): octets before the first, and how many follow.
-pub fn names_after(rdtype: u16) -> Option<(usize, usize)> {
-    match rdtype {
-        2..=5 | 7..=9 | 12 => Some((0, 1)),
-        6 | 14 => Some((0, 2)),
-        15 => Some((2, 1)),
-        _ => None,
-    }
-}
-
-/// The length of the name at the start of `octets`, the root label included.
-pub fn name_length(octets: &[u8]) -> usize {
-    let mut end = 0;
-    while octets[end] > 0 {
-        end += usize::from(octets[end]) + 1;
-    }
-    end + 1
 }
 
 /// Takes records and gives messages; the question and `opt` stand in the first alone.
@@ -84,25 +66,7 @@ impl Packer {
         }
         self.count += 1;
         self.put_name(record.owner);
-        self.body.extend_from_slice(&record.rdtype.to_be_bytes());
-        self.body.extend_from_slice(&[0, 1]);
-        self.body.extend_from_slice(&record.ttl_s.to_be_bytes());
-        self.body.extend_from_slice(&(record.rdata.len() as u16).to_be_bytes());
-        let Some((before, names)) = names_after(record.rdtype) else {
-            self.body.extend_from_slice(record.rdata);
-            return;
-        };
-        let data_at = self.body.len();
-        let (first, mut rest) = record.rdata.split_at(before);
-        self.body.extend_from_slice(first);
-        for _ in 0..names {
-            let (name, behind) = rest.split_at(name_length(rest));
-            self.put_name(name);
-            rest = behind;
-        }
-        self.body.extend_from_slice(rest);
-        let size = (self.body.len() - data_at) as u16;
-        self.body[data_at - 2..data_at].copy_from_slice(&size.to_be_bytes());
+        self.put_behind_owner(record.rdtype, record.ttl_s, record.rdata);
     }
 
     /// Octets of the messages that are full.
@@ -138,6 +102,12 @@ impl Packer {
             self.places.put(self.name.hash(skipped), HEADER + at);
             at += usize::from(name[at]) + 1;
         }
+    }
+}
+
+impl RecordWriter for Packer {
+    fn body(&mut self) -> &mut Vec<u8> {
+        &mut self.body
     }
 
     /// Writes a name, ending it in a pointer where a suffix of it stands in the message already, in the same case.
