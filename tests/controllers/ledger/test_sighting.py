@@ -14,22 +14,13 @@ from controllers.ledger.withdrawal import ServerWord, Sighting
 from controllers.probe.address import Address, ServerName
 from controllers.probe.prober import ALIAS_LIMIT, Plan, Prober
 from controllers.probe.round import Round
+from tests.controllers.ledger.withdrawal_item import ADDRESS, WITHDRAWAL
 from tests.controllers.probe.internet import RESOLVER, Internet, internet
 from zonemodel.name import Fqdn
 
 ZONE = Fqdn("shop.test")
-ONE, TWO, ADDRESS = "192.0.2.11", "192.0.2.12", "192.0.2.1"
-ITEM = UnitWithdrawal.model_validate(
-    {
-        "claimNamespace": "team",
-        "claimName": "old",
-        "claimUID": "u-1",
-        "claimGeneration": 1,
-        "name": "www",
-        "type": "A",
-        "address": ADDRESS,
-    }
-)
+ONE, TWO = "192.0.2.11", "192.0.2.12"
+ITEM = UnitWithdrawal.model_validate(WITHDRAWAL)
 AT_ONE = (Address(ONE),)
 
 

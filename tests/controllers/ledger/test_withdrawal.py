@@ -12,19 +12,10 @@ from hypothesis import strategies as st
 
 from controllers.api.record_withdrawal_item import ClassBinding, UnitWithdrawal, UnitWithdrawalStatus
 from controllers.ledger.withdrawal import Evidence, ServerWord, Sighting, observe, observe_all
+from tests.controllers.ledger.withdrawal_item import WITHDRAWAL
 
 CLASS = ClassBinding(uid="class", generation=1)
-ITEM = UnitWithdrawal.model_validate(
-    {
-        "claimNamespace": "team",
-        "claimName": "old",
-        "claimUID": "u-1",
-        "claimGeneration": 1,
-        "name": "www",
-        "type": "A",
-        "address": "192.0.2.1",
-    }
-)
+ITEM = UnitWithdrawal.model_validate(WITHDRAWAL)
 WAIVER = {
     "namespace": "team",
     "name": "release",

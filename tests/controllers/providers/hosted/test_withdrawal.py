@@ -21,22 +21,13 @@ from controllers.providers.hosted.service_level import ServiceLevel
 from controllers.providers.hosted.view import ZoneView
 from controllers.providers.hosted.withdrawal import Published, WithdrawalWatch
 from kube.object import ObjectKey
+from tests.controllers.ledger.withdrawal_item import ADDRESS, WITHDRAWAL
 from tests.controllers.providers.hosted.build import DOMAIN, KEY, head, unit, zone_class
 from zonemodel.hosted_zone import HostedRecordSet
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
 
-ADDRESS = "192.0.2.1"
-ITEM = {
-    "claimNamespace": "team",
-    "claimName": "old",
-    "claimUID": "u-1",
-    "claimGeneration": 1,
-    "name": "www",
-    "type": "A",
-    "address": ADDRESS,
-    "allowed": True,
-}
+ITEM = WITHDRAWAL | {"allowed": True}
 SERVERS = (Server("pod-a", (Address("192.0.2.10"),)), Server("pod-b", (Address("192.0.2.11"),)))
 NOTHING = Answer(Outcome.NO_NAME, "NXDOMAIN")
 GIVEN = Answer(Outcome.DATA, "NOERROR", frozenset({ADDRESS}), 60)
