@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from kube.access import Access
-from kube.client import Client
-from tests.kube.fake_api import FakeApi
+from tests.kube.fake_api_fixtures import api, client
 from tests.kube.virtual_loop import VirtualTimeLoop
+
+__all__ = ["api", "client"]
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     return {"virtual": VirtualTimeLoop}
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    async with FakeApi() as server:
-        yield server
-
-
-@pytest.fixture
-async def client(api: FakeApi) -> AsyncIterator[Client]:
-    async with Client(Access(api.url), field_manager="tester") as opened:
-        yield opened
