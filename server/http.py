@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
@@ -16,9 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 from server.config import Address
 from server.listen import ListenError, open_tcp
 from server.metrics import ServerCollector, exposition
-
-if TYPE_CHECKING:
-    from server.app import NameServer
+from server.state import ServerState
 
 _FRESH_S: Final = 180.0
 """API servers send at least a bookmark a minute; three without one are an absence."""
@@ -27,7 +25,7 @@ _FRESH_S: Final = 180.0
 class HealthServer:
     """The HTTP side of one name server."""
 
-    def __init__(self, server: NameServer, addresses: Sequence[Address]) -> None:
+    def __init__(self, server: ServerState, addresses: Sequence[Address]) -> None:
         """Take the addresses; raises ListenError."""
         self._server = server
         self._sockets: list[socket.socket] = []
@@ -84,7 +82,7 @@ class HealthServer:
         return web.Response(body=exposition(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def readiness_message(server: NameServer) -> str:
+def readiness_message(server: ServerState) -> str:
     """Say in words what is served and, when the API is away, how old it is."""
     if server.is_draining:
         return "stopping"

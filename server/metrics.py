@@ -6,7 +6,7 @@ Owns names and labels. Reads counters at scrape time, so that the data path pays
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import dns.rcode
 from prometheus_client import CollectorRegistry, generate_latest
@@ -15,13 +15,11 @@ from prometheus_client.registry import REGISTRY, Collector
 
 from server import rdtype
 from server.counters import DURATION_BUCKETS, RCODES
+from server.state import ServerState
 from server.text import name_text, type_text
 from server.transfer.metrics import transfer_series
 from server.transport import Transport
 from zonemodel.name import WireName
-
-if TYPE_CHECKING:
-    from server.app import NameServer
 
 MOST_ZONES: Final = 100
 """Zones with a series of their own; the others share one."""
@@ -34,7 +32,7 @@ _OTHER_ZONES: Final = "other"
 class ServerCollector(Collector):
     """The series of one name server."""
 
-    def __init__(self, server: NameServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self._zones = ZoneSeries()
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import signal
 import sys
 from pathlib import Path
 
-from cli.logs import LogFormat, LogLevel, configure_logs
+import structlog
+
 from standalone.apiserver.server import ApiServer, ListenError
 from standalone.store.failure import DataDirError
 
@@ -34,7 +36,10 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     arguments = parser.parse_args()
-    configure_logs(form=LogFormat.TEXT, level=LogLevel.INFO)
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+    )
     try:
         asyncio.run(serve(ApiServer(arguments.data_dir, arguments.host, arguments.port)))
     except (DataDirError, ListenError) as error:

@@ -12,7 +12,7 @@ import yaml
 
 from standalone.apiserver.alias import object_to_aliases
 from standalone.apiserver.status import bad_request, unsupported_media_type
-from standalone.protobuf import decode
+from standalone.protobuf.envelope import decode
 from standalone.resource import Resource
 
 JSON = "application/json"

@@ -3,7 +3,3 @@
 Owns the decoding of the built-in kinds that such clients post, from their public field numbers. Never encodes: every
 client that sends protobuf accepts JSON answers.
 """
-
-from standalone.protobuf.envelope import decode
-
-__all__ = ["decode"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standalone.protobuf import decode
+from standalone.protobuf.envelope import decode
 
 # Written with the generated marshallers of k8s.io/api v0.34.1: "full" objects have every field of every message set.
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "protobuf_vectors.json").read_text())
