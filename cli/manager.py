@@ -38,6 +38,14 @@ Namespace = Annotated[
 Identity = Annotated[
     str | None, typer.Option(envvar="POD_NAME", help="Unique name of this process, by default the host name.")
 ]
+LeaseDuration = Annotated[
+    int,
+    typer.Option(
+        envvar="LEASE_DURATION_SECONDS",
+        min=15,
+        help="How long a leader that has vanished is waited for; a third of it passes between two renewals of the Lease.",
+    ),
+]
 WebhookListen = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +90,7 @@ def manager_command(
     kubeconfig: Annotated[Path | None, typer.Option(help="Configuration of the API.")] = None,
     namespace: Namespace = "dns-api-system",
     identity: Identity = None,
+    lease_duration_seconds: LeaseDuration = 15,
     webhook_listen: WebhookListen = None,
     webhook_cert_dir: WebhookCertDir = None,
     metrics_listen: MetricsListen = None,
@@ -100,6 +109,7 @@ def manager_command(
         providers=providers(namespace),
         webhook=_webhook(webhook_listen, webhook_cert_dir),
         apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
+        lease_duration_s=lease_duration_seconds,
     )
     metrics = None if metrics_listen is None else parse_listener(metrics_listen, "--metrics-listen")
     try:

@@ -59,7 +59,7 @@ class ManagerConfig:
     """What the manager runs and as whom; `identity` is unique to the process, `namespace` is where the Lease stands.
 
     Without `webhook` nothing listens: admission is then called in process, or not at all. Without `apps` nothing is published of what
-    the cluster runs.
+    the cluster runs. The Lease is renewed three times in `lease_duration_s`; others take over when so long nobody has.
     """
 
     identity: str
@@ -67,6 +67,7 @@ class ManagerConfig:
     providers: tuple[EnabledProvider, ...] = ()
     webhook: WebhookConfig | None = None
     apps: AppsConfig | None = None
+    lease_duration_s: float = 15.0
 
 
 class Manager:
@@ -125,7 +126,7 @@ class Manager:
 
         Raises ListenError, in an ExceptionGroup, when the webhooks' address cannot be taken.
         """
-        elector = LeaseElector(self._client, self._config.namespace, LEASE_NAME, self._config.identity)
+        elector = self._elector()
         async with asyncio.TaskGroup() as tasks:
             for informer in (*self._informers(), *self._optional_informers()):
                 tasks.create_task(informer.run())
@@ -138,6 +139,18 @@ class Manager:
             # last one, with caches that still follow.
             async with self._webhook():
                 await elector.run(self._lead)
+
+    def _elector(self) -> LeaseElector:
+        config = self._config
+        return LeaseElector(
+            self._client,
+            config.namespace,
+            LEASE_NAME,
+            config.identity,
+            lease_duration_s=config.lease_duration_s,
+            renew_deadline_s=config.lease_duration_s * 2 / 3,
+            renew_period_s=config.lease_duration_s / 3,
+        )
 
     def _webhook(self) -> AbstractAsyncContextManager[object]:
         config = self._config.webhook

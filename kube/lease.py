@@ -57,8 +57,9 @@ class _Observed:
 class LeaseElector:
     """Competes for one Lease under `identity`, which no other process may share.
 
-    A leader that cannot renew for `renew_deadline_s` stops its body; others take over after `lease_duration_s` without
-    a renewal. The difference is the time the body has to stop. Raises ValueError when the three do not fit together.
+    Everybody looks every `retry_period_s`; the leader renews then if `renew_period_s` have passed. A leader that cannot
+    renew for `renew_deadline_s` stops its body; others take over after `lease_duration_s` without a renewal. The
+    difference is the time the body has to stop. Raises ValueError when the four do not fit together.
     """
 
     def __init__(
@@ -70,15 +71,17 @@ class LeaseElector:
         *,
         lease_duration_s: float = 15.0,
         renew_deadline_s: float = 10.0,
+        renew_period_s: float = 0.0,
         retry_period_s: float = 2.0,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         if not identity:
             raise ValueError("identity: found an empty string, the lease needs one that is unique to this process")
-        if not lease_duration_s > renew_deadline_s > retry_period_s * (1 + _JITTER) > 0:
+        latest_renewal_s = renew_period_s + retry_period_s * (1 + _JITTER)
+        if not lease_duration_s > renew_deadline_s > latest_renewal_s > renew_period_s >= 0:
             raise ValueError(
-                "lease_duration_s > renew_deadline_s > 1.2 * retry_period_s > 0 is required, "
-                f"found {lease_duration_s}, {renew_deadline_s}, {retry_period_s}"
+                "lease_duration_s > renew_deadline_s > renew_period_s + 1.2 * retry_period_s > renew_period_s >= 0 is "
+                f"required, found {lease_duration_s}, {renew_deadline_s}, {renew_period_s}, {retry_period_s}"
             )
         self._client = client
         self._namespace = namespace
@@ -86,6 +89,7 @@ class LeaseElector:
         self._identity = identity
         self._lease_duration_s = lease_duration_s
         self._renew_deadline_s = renew_deadline_s
+        self._renew_period_s = renew_period_s
         self._retry_period_s = retry_period_s
         self._clock = clock
         self._observed: _Observed | None = None
@@ -94,7 +98,7 @@ class LeaseElector:
         self._shown = metrics.LEADING.labels(name)
         self._shown.set(0)
         self._may_hold = False
-        self._renewed = 0.0
+        self._renewed = -math.inf
 
     @property
     def leading(self) -> bool:
@@ -163,7 +167,7 @@ class LeaseElector:
                 self._report("renewing the lease failed", error)
 
     async def _try_hold(self) -> _Hold:
-        """One attempt to take or renew the lease. Raises KubeError when the API gives no answer to go by."""
+        """One attempt to take the lease, or to renew it when it is time to. Raises KubeError when the API gives no answer to go by."""
         asked = asyncio.get_running_loop().time()
         try:
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
@@ -171,6 +175,8 @@ class LeaseElector:
             lease = None
         if lease is not None and not self._may_take(lease, asked):
             return _Hold.FOREIGN
+        if lease is not None and self.leader == self._identity and asked < self._renewed + self._renew_period_s:
+            return _Hold.OURS
         try:
             self._may_hold = True
             if lease is None:

@@ -29,6 +29,8 @@ from standalone.up.manifest_source import Document, ManifestSource
 from standalone.up.readiness import until_served
 
 WEBHOOK_NAME: Final = "validate.dns.appthrust.io"
+LEASE_S: Final = 900.0
+"""Nobody else competes for the Lease of a data directory, and each renewal is a write to its disk."""
 
 
 async def up(config: UpConfig, announcement: Announcement) -> None:
@@ -74,7 +76,10 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
 async def _start_manager(stack: AsyncExitStack, client: Client, api: ApiServer, config: UpConfig) -> None:
     """Run the manager and let its admission judge every write from the moment its caches are complete."""
     # The data directory's lock keeps other processes out, so the name may stay: after a crash the Lease is ours at once.
-    manager = Manager(client, ManagerConfig(SERVER_NAME, SYSTEM_NAMESPACE, config.providers, apps=config.apps))
+    manager_config = ManagerConfig(
+        SERVER_NAME, SYSTEM_NAMESPACE, config.providers, apps=config.apps, lease_duration_s=LEASE_S
+    )
+    manager = Manager(client, manager_config)
     serve_conversions(api, manager.conversion_apis)
     for hook in manager.admission.hooks():
         ref = hook.resource

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from cli.doctor_installation import examine_lease
+from kube.config import connect
+from kube.lease import LEASES
+from kube.timestamp import micro_time_text
 from tests.cli.command import Cli
 from tests.cli.conftest import Up
 from tests.cli.manifest import text, zone, zone_class
@@ -49,6 +56,21 @@ def test_what_waits_is_told_with_its_reason_and_what_to_do(
         assert f"dns-api describe -n {namespace} zones zone; docs/conditions.md" in reply.stdout
     finally:
         cli.ok("delete", "zone/zone")
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "age_s", "told"),
+    [(15, 50, "first leads"), (15, 70, "has not renewed"), (300, 280, "first leads"), (300, 350, "has not renewed")],
+)
+async def test_a_lease_that_has_run_out_is_told(up: Up, namespace: str, duration_s: int, age_s: int, told: str) -> None:
+    renewed = micro_time_text(datetime.now(UTC) - timedelta(seconds=age_s))
+    spec = {"holderIdentity": "first", "leaseDurationSeconds": duration_s, "renewTime": renewed}
+    metadata = {"namespace": namespace, "name": "dns-api-manager"}
+    async with connect(up.kubeconfig, field_manager="test") as client:
+        await client.create(
+            LEASES, {"apiVersion": LEASES.api_version, "kind": LEASES.kind, "metadata": metadata, "spec": spec}
+        )
+        assert told in (await examine_lease(client, namespace)).message
 
 
 def test_without_an_api_the_command_says_so(home: Path, up: Up) -> None:

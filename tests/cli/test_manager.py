@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from controllers.manager import LEASE_NAME
 from controllers.runtime.tracing import MissingTracingError, send_spans
+from kube.config import connect
+from kube.lease import LEASES
 from tests.cli.command import finished, started
 from tests.cli.conftest import Up
 from tests.controllers.core.admission.authority import Authority, ServingPair
@@ -59,6 +62,17 @@ def test_a_manager_that_does_not_lead_serves_admission(
     assert fields == ["spec.domainName", "spec.zoneClassRef", "spec.provider"]
 
 
+async def test_the_lease_is_taken_for_as_long_as_is_asked(up: Up, home: Path, namespace: str) -> None:
+    words = ["--namespace", namespace, "--lease-duration-seconds", "300", "--no-hosted-controller-enabled"]
+    with started("manager", "--kubeconfig", str(up.kubeconfig), *words, environment={"HOME": str(home)}) as process:
+        process.stderr.until("became leader")
+        async with connect(up.kubeconfig, field_manager="test") as client:
+            lease = await client.get(LEASES, namespace=namespace, name=LEASE_NAME)
+        process.send_signal(15)
+        assert process.ended() == 0
+    assert lease["spec"]["leaseDurationSeconds"] == 300
+
+
 def test_an_address_in_use_is_told(up: Up, home: Path, cert_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -76,8 +90,9 @@ def test_an_address_in_use_is_told(up: Up, home: Path, cert_dir: Path) -> None:
         (["--webhook-listen", ":9443"], "a folder with tls.crt and tls.key is needed"),
         (["--webhook-cert-dir", "/nowhere"], "/nowhere/tls.crt, /nowhere/tls.key: "),
         (["--webhook-listen", "9443", "--webhook-cert-dir", "."], "found '9443', allowed is HOST:PORT"),
+        (["--lease-duration-seconds", "14"], "greater than or equal to 15"),
     ],
-    ids=["no certificates", "no such folder", "no port"],
+    ids=["no certificates", "no such folder", "no port", "no time to renew"],
 )
 def test_options_that_do_not_go_together_are_told(home: Path, words: list[str], told: str) -> None:
     result = finished("manager", *words, environment={"HOME": str(home)})

@@ -100,6 +100,43 @@ async def test_the_only_contender_leads_and_renews(api: FakeApi, enter: Enter) -
     assert (a.started, a.stopped) == (1, 0)
 
 
+RARELY = {"lease_duration_s": 300.0, "renew_deadline_s": 200.0, "renew_period_s": 100.0}
+
+
+async def test_who_renews_rarely_leads_on_and_sees_at_once_what_becomes_of_the_lease(
+    api: FakeApi, enter: Enter
+) -> None:
+    a = enter("a", **RARELY)
+    await eventually(lambda: a.active)
+    b = enter("b", **RARELY)
+    await asyncio.sleep(1000)
+    written = [request for request in api.requests if request.method in ("PUT", "POST")]
+    assert 9 <= len(written) <= 11
+    assert (a.started, a.stopped, b.started) == (1, 0, 0)
+    stored = api.stored(LEASES, "system", "manager")
+    api.put(LEASES, stored | {"spec": stored["spec"] | {"holderIdentity": "thief"}})
+    await eventually(lambda: not a.active, timeout_s=4)
+
+
+async def test_who_renews_rarely_hands_over_at_once(enter: Enter) -> None:
+    a = enter("a", **RARELY)
+    await eventually(lambda: a.active)
+    b = enter("b", **RARELY)
+    await asyncio.sleep(30)
+    await a.stop()
+    await eventually(lambda: b.active, timeout_s=4)
+
+
+async def test_a_renewal_that_fails_is_tried_again_soon(api: FakeApi, enter: Enter) -> None:
+    a = enter("a", **RARELY)
+    await eventually(lambda: a.active)
+    heal = api.fault(lambda request: refuse(503, "ServiceUnavailable"))
+    await asyncio.sleep(190)
+    heal()
+    await asyncio.sleep(100)
+    assert (a.started, a.stopped) == (1, 0)
+
+
 async def test_times_are_micro_times_in_utc(api: FakeApi, enter: Enter) -> None:
     a = enter("a")
     await eventually(lambda: a.active)
@@ -291,8 +328,10 @@ async def test_another_processs_lease_is_not_released(api: FakeApi, enter: Enter
     ("options", "message"),
     [
         ({"lease_duration_s": 5}, "lease_duration_s > renew_deadline_s"),
-        ({"retry_period_s": 9}, "renew_deadline_s > 1.2"),
-        ({"retry_period_s": 0}, "> 0"),
+        ({"retry_period_s": 9}, r"1\.2 \* retry_period_s"),
+        ({"retry_period_s": 0}, "found 15.0, 10.0, 0.0, 0"),
+        ({"renew_period_s": 8.0}, r"renew_deadline_s > renew_period_s \+"),
+        ({"renew_period_s": -1}, "renew_period_s >= 0"),
     ],
 )
 async def test_times_that_do_not_fit_are_refused(client: Client, options: dict[str, float], message: str) -> None:
