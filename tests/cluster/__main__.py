@@ -8,6 +8,7 @@ they needed. With arguments: pytest with these, in the same surroundings.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,11 +46,18 @@ RIGHTS: Final = (*ALONE, "tests/cluster/test_rights.py")
 def main() -> int:
     """Build, run, judge; the exit code is 0 when everything passed."""
     directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        programs = build(directory)
+        return _run(build(directory), arguments)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("error: interrupted; programs that are whole stay and are not built again", file=sys.stderr)
+        return 130
+
+
+def _run(programs: Path, arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="dns-api-audit-") as audit:
         environment = os.environ | {"DNS_API_KUBE_PROGRAMS": str(programs), "DNS_API_KUBE_AUDIT": audit}
         if arguments:

@@ -9,20 +9,26 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 KUBERNETES_VERSION: Final = "v1.37.2"
 ETCD_VERSION: Final = "v3.7.3"
+GO_VERSION: Final = "1.26"
 TELL_EVERY_S: Final = 20.0
 CONSTRUCTORS: Final = {
     "kube-apiserver": "NewAPIServerCommand",
     "kube-controller-manager": "NewControllerManagerCommand",
 }
 PROGRAMS: Final = ("etcd", *CONSTRUCTORS)
+VERSIONS: Final = {"etcd": ETCD_VERSION, **dict.fromkeys(CONSTRUCTORS, KUBERNETES_VERSION)}
+BUILD_WORDS: Final = ("-buildvcs=false", "-ldflags=-s -w")
+"""Without what only a debugger reads, and without a look at this repository, which may belong to another user."""
 
 _KUBERNETES_MAIN: Final = """package main
 
@@ -52,30 +58,50 @@ class BuildError(Exception):
 
 
 def build(directory: Path) -> Path:
-    """Make the programs that are not there yet, telling what is under way, and return their folder. Raises BuildError."""
+    """Make the programs that are not there yet in these versions, telling what is under way, and return their folder.
+
+    Raises BuildError.
+    """
     folder = directory / "bin"
-    go = shutil.which("go") or "/usr/local/go/bin/go"
     for number, program in enumerate(PROGRAMS, 1):
-        if (folder / program).exists():
-            continue
-        label = f"[{number}/{len(PROGRAMS)}] {program}"
-        source = directory / "source" / program
-        source.mkdir(parents=True, exist_ok=True)
-        if program == "etcd":
-            _write_etcd_module(source)
-        else:
-            _write_kubernetes_module(go, source, program)
-        # under another name until it is whole, so that a build that was cut off is built again
-        unfinished = folder / f"{program}.unfinished"
-        _run([go, "build", "-o", str(unfinished), "."], source, label)
-        unfinished.rename(folder / program)
+        label = f"[{number}/{len(PROGRAMS)}] {program} {VERSIONS[program]}"
+        try:
+            _make(program, directory / "source" / program, folder / program, label)
+        except OSError as error:
+            raise BuildError(f"{label}: {error}") from error
     return folder
+
+
+def find_go() -> str | None:
+    """Return the go command: of PATH, or where its own archive is unpacked to."""
+    return shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+
+
+def _make(program: str, source: Path, target: Path, label: str) -> None:
+    version = source / "version"
+    if target.exists() and version.exists() and version.read_text() == VERSIONS[program]:
+        return
+    if (go := find_go()) is None:
+        raise BuildError(
+            f"{label}: there is no go, neither on PATH nor in /usr/local/go/bin: install go {GO_VERSION} or newer"
+        )
+    source.mkdir(parents=True, exist_ok=True)
+    version.unlink(missing_ok=True)
+    if program == "etcd":
+        _write_etcd_module(source)
+    else:
+        _write_kubernetes_module(go, source, program)
+    # Under another name until it is whole, and with its version said last: a build that was cut off is made again.
+    unfinished = target.with_name(f"{program}.unfinished")
+    _run([go, "build", *BUILD_WORDS, "-o", str(unfinished), "."], source, label)
+    unfinished.replace(target)
+    version.write_text(VERSIONS[program])
 
 
 def _write_etcd_module(source: Path) -> None:
     (source / "main.go").write_text(_ETCD_MAIN)
     requirement = f"require go.etcd.io/etcd/server/v3 {ETCD_VERSION}"
-    (source / "go.mod").write_text(f"module example.com/etcd\n\ngo 1.26\n\n{requirement}\n")
+    (source / "go.mod").write_text(f"module example.com/etcd\n\ngo {GO_VERSION}\n\n{requirement}\n")
 
 
 def _write_kubernetes_module(go: str, source: Path, program: str) -> None:
@@ -94,20 +120,29 @@ def _run(command: Sequence[str], folder: Path, label: str) -> str:
     """Run go to its end, tell every now and then that it goes on, and return what it printed."""
     began = time.monotonic()
     print(f"  {label} ...", flush=True)
-    environment = os.environ | {"GOFLAGS": "-mod=mod"}
+    environment = os.environ | {"GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
     said, complained = folder / "stdout", folder / "stderr"
     with said.open("wb") as output, complained.open("wb") as errors:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=errors)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=errors, start_new_session=True
+        )
         try:
             while (code := _ended(process)) is None:
                 print(f"  {label} ... {time.monotonic() - began:.0f} s", flush=True)
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its compilers, too
             process.wait()
     if code != 0:
-        raise BuildError(f"{label}: {complained.read_text()[-4000:]}")
+        raise BuildError(f"{label}: {_complaint(complained.read_text(), said.read_text())}")
     print(f"  {label}: {time.monotonic() - began:.0f} s", flush=True)
     return said.read_text()
+
+
+def _complaint(errors: str, output: str) -> str:
+    """Return what go complained of, which it does on standard output where JSON is asked for."""
+    told = [line for line in (errors or output).splitlines() if not line.startswith("go: downloading ")]
+    return "\n".join(told).strip()[-4000:]
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from aiohttp import ServerDisconnectedError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.standalone.conftest import REAL_URL
 from tests.standalone.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Reply, Rest
 from tests.standalone.test_event import core_event, newer_event
 from tests.standalone.widget import DEFINITIONS, Widgets
@@ -143,8 +145,13 @@ async def test_a_patch_of_junk_to_a_built_in_kind_is_answered(rest: Rest, path: 
         pointer = "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in place)
         patch = [{"op": data.draw(st.sampled_from(["add", "replace", "test"])), "path": pointer, "value": junk}]
     force = {"fieldManager": "fuzz", "force": "true"} if content_type == APPLY_PATCH else {}
-    reply = await rest.patch(target, patch, content_type, dryRun="All", **force)
-    assert answered(reply), reply
+    try:
+        reply = await rest.patch(target, patch, content_type, dryRun="All", **force)
+        assert answered(reply), reply
+    except ServerDisconnectedError:
+        # kube-apiserver panics over a strategic merge patch that has a list or a map for the key of a list's item
+        if not (REAL_URL and content_type == STRATEGIC_PATCH and isinstance(junk, list | dict)):
+            raise
     assert declared((await rest.get(target)).ok()) == declared(stored)
 
 
