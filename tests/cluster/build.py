@@ -134,15 +134,15 @@ def _run(command: Sequence[str], folder: Path, label: str) -> str:
                 os.killpg(process.pid, signal.SIGKILL)  # its compilers, too
             process.wait()
     if code != 0:
-        raise BuildError(f"{label}: {_complaint(complained.read_text(), said.read_text())}")
+        raise BuildError(f"{label}: {_complaint(complained.read_text() or said.read_text())}")
     print(f"  {label}: {time.monotonic() - began:.0f} s", flush=True)
     return said.read_text()
 
 
-def _complaint(errors: str, output: str) -> str:
-    """Return what go complained of, which it does on standard output where JSON is asked for."""
-    told = [line for line in (errors or output).splitlines() if not line.startswith("go: downloading ")]
-    return "\n".join(told).strip()[-4000:]
+def _complaint(said: str) -> str:
+    """Return what go complained of, without what it did until then."""
+    told = [line for line in said.splitlines() if not line.startswith("go: downloading ")]
+    return "\n".join(told).strip()[-4000:] or "go failed and said nothing; is there room on the disk?"
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:

@@ -85,6 +85,12 @@ def test_what_go_says_in_json_is_told(go: Path, tmp_path: Path) -> None:
         build(tmp_path)
 
 
+def test_where_go_says_nothing_the_disk_is_suspected(go: Path, tmp_path: Path) -> None:
+    go.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(BuildError, match="said nothing; is there room on the disk"):
+        build(tmp_path)
+
+
 def test_a_folder_that_cannot_be_written_is_told(go: Path, tmp_path: Path) -> None:
     (tmp_path / "source").write_text("in the way")
     with pytest.raises(BuildError, match=r"\[1/3\] etcd v\S+: .*source"):
