@@ -11,6 +11,7 @@ from typing import Any
 
 from standalone.apiserver.kinds.builtin import BUILT_IN, CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.kinds.custom_resource import Definition, served_resources
+from standalone.apiserver.kinds.decoding import with_bytes
 from standalone.resource import Resource
 from standalone.schema.structural import StructuralSchema
 from standalone.store.record import Event, EventType
@@ -54,7 +55,7 @@ class Registry:
         """The compiled schema of a resource; None when it takes any content."""
         coordinates = (resource.group, resource.version, resource.plural)
         if coordinates not in self._schemas:
-            schema = resource.schema
+            schema = resource.schema if resource.custom else with_bytes(resource.schema)
             self._schemas[coordinates] = StructuralSchema.parse(schema) if schema is not None else None
         return self._schemas[coordinates]
 

@@ -5,6 +5,7 @@ Owns decoding and its refusals. Never looks inside an object.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -18,14 +19,28 @@ from standalone.resource import Resource
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+_FRACTION = re.compile(rb"[:\[,]\s*-?\d+(?:\.\d|[eE])")
+_EXACT = 2**53
+NO_TYPE = "application/octet-stream"
+"""What aiohttp says for a request that names no media type."""
 
 
 def decode_json(content: bytes) -> Any:
     """Raises ApiError 400."""
     try:
-        return orjson.loads(content)
+        decoded = orjson.loads(content)
     except ValueError as error:
         raise bad_request(f"the body of the request is not valid JSON: {error}") from error
+    return whole_numbers(decoded) if _FRACTION.search(content) else decoded
+
+
+def whole_numbers(value: Any) -> Any:
+    """The value with each whole number as an integer: `1.0` is stored as `1`, which decoders of typed clients take."""
+    if type(value) is dict:
+        return {name: whole_numbers(member) for name, member in value.items()}
+    if type(value) is list:
+        return [whole_numbers(item) for item in value]
+    return int(value) if type(value) is float and abs(value) <= _EXACT and value.is_integer() else value
 
 
 def decode_yaml(content: bytes) -> Any:
@@ -33,7 +48,7 @@ def decode_yaml(content: bytes) -> Any:
     try:
         objection = object_to_aliases(content)
         if objection is None:
-            return yaml.load(content, Loader=yaml.CSafeLoader)
+            return whole_numbers(yaml.load(content, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
         raise bad_request(f"the body of the request is not valid YAML: {error}") from error
     raise bad_request(f"the body of the request is refused: {objection}")
@@ -41,7 +56,7 @@ def decode_yaml(content: bytes) -> Any:
 
 def decode_object(content: bytes, media_type: str, resource: Resource | None) -> dict[str, Any]:
     """Decode the object of a create or update. Raises ApiError 400 and 415."""
-    if media_type in (JSON, ""):
+    if media_type in (JSON, NO_TYPE):
         decoded = decode_json(content)
     elif media_type == YAML:
         decoded = decode_yaml(content)

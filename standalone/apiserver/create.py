@@ -13,7 +13,7 @@ from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.metadata.identity import prepare_create
 from standalone.apiserver.option import WriteOptions
 from standalone.apiserver.shape import judge, shape
-from standalone.apiserver.status import already_exists
+from standalone.apiserver.status import already_exists, warning
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.tracking import track
 
@@ -29,17 +29,18 @@ async def create(
     """
     now = api.now()
     warnings = shape(api, target, obj, None, options)
-    name = prepare_create(target, obj, now, lambda each: api.store.get(replace(target, name=each).key) is not None)
-    target = replace(target, name=name)
-    api.check_namespace(target)
-    api.check_definition(target)
-    if target.resource.has_status:
-        obj.pop("status", None)
-    api.kind(target.resource).prepare(api.writing(obj, None))
-    if not applied:
-        track(api, target, None, obj, options.manager, now)
-    judge(api, target, obj, None)
-    warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
+    with warning(warnings):
+        name = prepare_create(target, obj, now, lambda each: api.store.get(replace(target, name=each).key) is not None)
+        target = replace(target, name=name)
+        api.check_namespace(target)
+        api.check_definition(target)
+        if target.resource.has_status:
+            obj.pop("status", None)
+        api.kind(target.resource).prepare(api.writing(obj, None))
+        if not applied:
+            track(api, target, None, obj, options.manager, now)
+        judge(api, target, obj, None)
+        warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
     async with api.store.locked(target.key) as existing:
         if existing is not None:
             raise already_exists(target.resource, name)

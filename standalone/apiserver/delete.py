@@ -16,8 +16,17 @@ from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.conversion import decoded
 from standalone.apiserver.kinds import namespace
 from standalone.apiserver.option import Query, WriteOptions, dry_run
-from standalone.apiserver.status import ApiError, bad_request, forbidden, kind_conflict, not_found, success
+from standalone.apiserver.status import (
+    ApiError,
+    bad_request,
+    forbidden,
+    invalid_options,
+    kind_conflict,
+    not_found,
+    success,
+)
 from standalone.apiserver.target import Target, User
+from standalone.schema.fault import not_supported
 from standalone.store.record import Record
 
 JsonObject = dict[str, Any]
@@ -50,12 +59,14 @@ def delete_options(body: Any, query: Query) -> DeleteOptions:
         raise bad_request("the body of a delete must be DeleteOptions")
     given: Mapping[str, Any] = body or query
     preconditions = (body or {}).get("preconditions") or {}
-    dry_runs = given.get("dryRun") or []
+    directives = (body.get("dryRun") or []) if body else query.getall("dryRun", [])
+    if not isinstance(preconditions, dict) or not isinstance(directives, list):
+        raise bad_request("DeleteOptions: preconditions must be an object and dryRun a list")
     return DeleteOptions(
         propagation=_propagation(given),
         uid=preconditions.get("uid"),
         version=preconditions.get("resourceVersion"),
-        dry_run=any(dry_run(each) for each in ([dry_runs] if isinstance(dry_runs, str) else dry_runs)),
+        dry_run=dry_run([str(each) for each in directives], "DeleteOptions"),
     )
 
 
@@ -102,11 +113,8 @@ def _propagation(given: Mapping[str, Any]) -> Propagation | None:
         try:
             return Propagation(value)
         except ValueError:
-            message = (
-                f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "{value}": '
-                'supported values: "Foreground", "Background", "Orphan", "nil"'
-            )
-            raise ApiError(422, "Invalid", message, {}) from None
+            policies = (Propagation.FOREGROUND, Propagation.BACKGROUND, Propagation.ORPHAN, "nil")
+            raise invalid_options("DeleteOptions", not_supported("propagationPolicy", value, policies)) from None
     orphan = given.get("orphanDependents")
     if orphan in (None, ""):
         return None

@@ -6,14 +6,19 @@ on them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from standalone.apiserver.status import ApiError, bad_request
+from multidict import MultiMapping
+
+from standalone.apiserver.status import bad_request, invalid_options
+from standalone.schema.fault import Fault, invalid, not_supported, too_long
 from standalone.table import IncludeObject
 
-Query = Mapping[str, str]
+Query = MultiMapping[str]
+
+LIMIT_MANAGER_BYTES = 128
 
 
 class FieldValidation(StrEnum):
@@ -22,6 +27,9 @@ class FieldValidation(StrEnum):
     IGNORE = "Ignore"
     WARN = "Warn"
     STRICT = "Strict"
+
+
+_FIELD_VALIDATIONS = ("", *sorted(FieldValidation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +61,21 @@ class ListOptions:
     timeout_s: float | None = None
 
 
-def write_options(query: Query, user_agent: str) -> WriteOptions:
-    """Raises ApiError 400 for values the API does not know."""
+def write_options(query: Query, user_agent: str, kind: str) -> WriteOptions:
+    """The options of a write, whose kind is `CreateOptions`, `UpdateOptions` or `PatchOptions`. Raises ApiError 422."""
+    given = query.get("fieldManager", "")
+    validation = query.get("fieldValidation", "")
+    faults = [*_dry_run_faults(query.getall("dryRun", [])), *_manager_faults(given)]
+    if validation not in _FIELD_VALIDATIONS:
+        faults.append(not_supported("fieldValidation", validation, _FIELD_VALIDATIONS))
+    if faults:
+        raise invalid_options(kind, *faults)
     return WriteOptions(
-        manager=query.get("fieldManager") or user_agent.partition("/")[0] or "unknown",
-        manager_given=bool(query.get("fieldManager")),
-        dry_run=dry_run(query.get("dryRun", "")),
+        manager=given or user_agent.partition("/")[0][:LIMIT_MANAGER_BYTES] or "unknown",
+        manager_given=bool(given),
+        dry_run="dryRun" in query,
         force=flag(query, "force"),
-        field_validation=_field_validation(query.get("fieldValidation", "")),
+        field_validation=FieldValidation(validation or FieldValidation.WARN),
     )
 
 
@@ -96,21 +111,25 @@ def flag(query: Query, name: str) -> bool:
     return query.get(name, "") in ("1", "true", "True", "TRUE")
 
 
-def dry_run(value: str) -> bool:
-    """`All` is the only directive there is; raises ApiError for others."""
-    if value in ("", "All"):
-        return bool(value)
-    raise ApiError(422, "Invalid", f' "" is invalid: dryRun: Unsupported value: "{value}": supported values: "All"', {})
+def dry_run(directives: Sequence[str], kind: str) -> bool:
+    """`All` is the only directive there is; raises ApiError for others. `kind` is that of the options."""
+    if faults := _dry_run_faults(directives):
+        raise invalid_options(kind, *faults)
+    return bool(directives)
 
 
-def _field_validation(value: str) -> FieldValidation:
-    if not value:
-        return FieldValidation.WARN
-    try:
-        return FieldValidation(value)
-    except ValueError:
-        allowed = ", ".join(f'"{each.value}"' for each in FieldValidation)
-        raise bad_request(f'fieldValidation: Unsupported value: "{value}": supported values: {allowed}') from None
+def _dry_run_faults(directives: Sequence[str]) -> list[Fault]:
+    return [not_supported("dryRun", list(directives), ["All"])] if set(directives) - {"All"} else []
+
+
+def _manager_faults(manager: str) -> list[Fault]:
+    if len(manager.encode()) > LIMIT_MANAGER_BYTES:
+        return [too_long("fieldManager", LIMIT_MANAGER_BYTES)]
+    return [
+        invalid("fieldManager", manager, f"invalid character U+{ord(character):04X} (at position {position})")
+        for position, character in enumerate(manager)
+        if not character.isprintable()
+    ]
 
 
 def _number(query: Query, name: str) -> int | None:

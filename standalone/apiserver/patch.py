@@ -12,12 +12,13 @@ from typing import Any
 from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.create import create
 from standalone.apiserver.option import WriteOptions
-from standalone.apiserver.status import ApiError, apply_conflict, bad_request, unsupported_media_type
+from standalone.apiserver.status import ApiError, apply_conflict, bad_request, invalid_options, unsupported_media_type
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.update import Edit, change
 from standalone.fields.apply import ApplyConflict, ApplyError, server_side_apply
 from standalone.patch import PatchError, json_patch, merge_patch, strategic_merge_patch
 from standalone.resource import Resource
+from standalone.schema.fault import forbidden, required
 
 JsonObject = dict[str, Any]
 
@@ -99,6 +100,7 @@ def _merged(
         force=options.force,
         schema=api.registry.schema(resource),
         api_version=resource.api_version,
+        kind=resource.kind,
         subresource=target.subresource,
         now=api.now(),
         has_status=resource.has_status,
@@ -108,9 +110,6 @@ def _merged(
 def _check_options(kind: PatchType, options: WriteOptions) -> None:
     """What PatchOptions must and may not say for a format (meta/v1 validation)."""
     if kind is PatchType.APPLY and not options.manager_given:
-        fault = "fieldManager: Required value: is required for apply patch"
-    elif kind is not PatchType.APPLY and options.force:
-        fault = "force: Forbidden: may not be specified for non-apply patch"
-    else:
-        return
-    raise ApiError(422, "Invalid", f'PatchOptions.meta.k8s.io "" is invalid: {fault}', {})
+        raise invalid_options("PatchOptions", required("fieldManager", "is required for apply patch"))
+    if kind is not PatchType.APPLY and options.force:
+        raise invalid_options("PatchOptions", forbidden("force", "may not be specified for non-apply patch"))

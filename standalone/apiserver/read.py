@@ -16,9 +16,10 @@ import orjson
 from standalone.apiserver.api import Api
 from standalone.apiserver.option import ListOptions
 from standalone.apiserver.selector import matcher, name_of
-from standalone.apiserver.status import ApiError, bad_request, list_expired, not_found, version_ahead
+from standalone.apiserver.status import ApiError, bad_request, invalid_options, list_expired, not_found, version_ahead
 from standalone.apiserver.target import Target
 from standalone.resource import Resource
+from standalone.schema.fault import forbidden, not_supported
 from standalone.store.failure import VersionTooOldError
 from standalone.store.record import Key, Record
 
@@ -26,6 +27,8 @@ JsonObject = dict[str, Any]
 
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"
+LIST_OPTIONS = "ListOptions"
+MATCH = "resourceVersionMatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +132,17 @@ def _check_options(options: ListOptions) -> None:
     """Combinations the API forbids (meta/v1 ListOptions validation)."""
     match = options.version_match
     if match and match not in (EXACT, NOT_OLDER_THAN):
-        supported = f'supported values: "{EXACT}", "{NOT_OLDER_THAN}"'
-        raise _invalid(f'resourceVersionMatch: Unsupported value: "{match}": {supported}')
+        raise invalid_options(LIST_OPTIONS, not_supported(MATCH, match, (EXACT, NOT_OLDER_THAN)))
     if match and options.version is None:
-        raise _invalid(
-            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
-        )
+        raise match_forbidden(f"{MATCH} is forbidden unless resourceVersion is provided")
     if match and options.continue_token:
-        raise _invalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided")
+        raise match_forbidden(f"{MATCH} is forbidden when continue is provided")
     if match == EXACT and options.version == 0:
-        raise _invalid(
-            'resourceVersionMatch: Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'
-        )
+        raise match_forbidden(f'{MATCH} "{EXACT}" is forbidden for resourceVersion "0"')
     if options.continue_token and options.version:
         raise bad_request("specifying resource version is not allowed when using continue")
 
 
-def _invalid(fault: str) -> ApiError:
-    return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {fault}', {})
+def match_forbidden(why: str) -> ApiError:
+    """A resourceVersionMatch that does not go with the other options."""
+    return invalid_options(LIST_OPTIONS, forbidden(MATCH, why))

@@ -5,6 +5,8 @@ Owns status lines, headers and bodies of finished answers. Streams are in `verbs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aiohttp import web
 
 from standalone.apiserver.api import Outcome
@@ -27,9 +29,13 @@ def respond_outcome(resource: Resource, outcome: Outcome, form: Form) -> web.Res
     else:
         content = encode_decoded(resource, outcome.obj, form)
     response = respond(outcome.code, content, form)
-    for warning in outcome.warnings:
-        response.headers.add("Warning", f'299 - "{_quotable(warning)}"')
+    _add_warnings(response, outcome.warnings)
     return response
+
+
+def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        response.headers.add("Warning", f'299 - "{_quotable(warning)}"')
 
 
 def _quotable(text: str) -> str:
@@ -43,4 +49,6 @@ def respond_refusal(error: ApiError) -> web.Response:
     headers = {"Content-Type": JSON}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
-    return web.Response(status=error.code, body=dump(error.status, Form()), headers=headers)
+    response = web.Response(status=error.code, body=dump(error.status, Form()), headers=headers)
+    _add_warnings(response, error.warnings)
+    return response

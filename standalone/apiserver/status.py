@@ -5,11 +5,14 @@ Owns the wording and the HTTP codes. Never decides when to refuse.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from standalone.resource import Resource
 from standalone.schema.fault import Fault
+from standalone.schema.fault import invalid as invalid_value
 
 JsonObject = dict[str, Any]
 
@@ -18,6 +21,8 @@ class ApiError(Exception):
     """A refusal; `status` is the Status object that the client gets and `code` its HTTP code."""
 
     retry_after_s: int | None = None
+    warnings: tuple[str, ...] = ()
+    """What a client is warned of beside the refusal."""
 
     def __init__(self, code: int, reason: str, message: str, details: JsonObject | None = None) -> None:
         super().__init__(message)
@@ -34,11 +39,22 @@ class ApiError(Exception):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
         }
+        if self.reason:
+            status["reason"] = self.reason
         if self.details is not None:
             status["details"] = self.details
         return status | {"code": self.code}
+
+
+@contextmanager
+def warning(warnings: list[str]) -> Iterator[None]:
+    """Let a refusal that is raised inside carry the warnings, which are often what explains it."""
+    try:
+        yield
+    except ApiError as error:
+        error.warnings = tuple(warnings)
+        raise
 
 
 def success(resource: Resource, name: str, uid: str) -> JsonObject:
@@ -106,10 +122,22 @@ def invalid(resource: Resource, name: str, faults: Sequence[Fault]) -> ApiError:
     """Every fault of an object in one refusal, by field path."""
     messages = list(dict.fromkeys(fault.message for fault in faults))
     text = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
-    details: JsonObject = {"name": name} | ({"group": resource.group} if resource.group else {})
-    details |= {"kind": resource.kind}
+    details = _details(replace(resource, plural=resource.kind), name)
     details |= {"causes": [fault.cause for fault in faults]}
     return ApiError(422, "Invalid", f'{_kind(resource)} "{name}" is invalid: {text}', details)
+
+
+def version_missing(resource: Resource, name: str) -> ApiError:
+    """An update that does not say which state it is based on; it names the plural where other faults name the kind."""
+    fault = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+    return invalid(replace(resource, kind=resource.plural), name, [fault])
+
+
+def invalid_options(kind: str, *faults: Fault) -> ApiError:
+    """Faults of the options of a request, e.g. of `CreateOptions` (meta/v1)."""
+    text = faults[0].message if len(faults) == 1 else f"[{', '.join(fault.message for fault in faults)}]"
+    details = {"group": "meta.k8s.io", "kind": kind, "causes": [fault.cause for fault in faults]}
+    return ApiError(422, "Invalid", f'{kind}.meta.k8s.io "" is invalid: {text}', details)
 
 
 def method_not_allowed() -> ApiError:

@@ -13,14 +13,13 @@ from standalone.apiserver.admission import Operation
 from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.conversion import decoded
 from standalone.apiserver.metadata.generation import count_generation
-from standalone.apiserver.metadata.identity import carry_over
+from standalone.apiserver.metadata.identity import carry_over, version_of
 from standalone.apiserver.option import WriteOptions
 from standalone.apiserver.shape import judge, shape
-from standalone.apiserver.status import conflict, invalid, modified, not_found
+from standalone.apiserver.status import conflict, modified, not_found, version_missing, warning
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.tracking import track
 from standalone.schema.equality import same
-from standalone.schema.fault import Fault, FaultKind
 from standalone.store.record import Record
 
 JsonObject = dict[str, Any]
@@ -36,8 +35,7 @@ async def replace(api: Api, target: Target, obj: JsonObject, options: WriteOptio
     def replaced(live: JsonObject) -> JsonObject:
         _check_uid(target, live, obj)
         if not api.kind(target.resource).unconditional_update and not _version(obj):
-            fault = Fault(FaultKind.INVALID, "metadata.resourceVersion", 0, "must be specified for an update")
-            raise invalid(target.resource, target.name, [fault])
+            raise version_missing(target.resource, target.name)
         return obj
 
     return await change(api, target, replaced, options, user)
@@ -57,24 +55,31 @@ async def change(
         live = decoded(target.resource, record)
         proposed = dict(edit(live))
         warnings = shape(api, target, proposed, live, options)
-        _check_version(target, live, proposed)
-        carry_over(target, live, proposed)
-        proposed = isolate(target, live, proposed)
-        api.kind(target.resource).prepare(api.writing(proposed, live))
-        if target.resource.has_generation:
-            count_generation(live, proposed, has_status=target.resource.has_status)
-        if not applied:
-            track(api, target, live, proposed, options.manager, api.now())
-        unchanged = same(proposed, live)
-        if not unchanged:
-            judge(api, target, proposed, live)
-        warnings += await api.admission.review(Operation.UPDATE, target, proposed, live, options, user)
+        with warning(warnings):
+            proposed = _continued(api, target, live, proposed)
+            if not applied:
+                track(api, target, live, proposed, options.manager, api.now())
+            unchanged = same(proposed, live)
+            if not unchanged:
+                judge(api, target, proposed, live)
+            warnings += await api.admission.review(Operation.UPDATE, target, proposed, live, options, user)
         if unchanged:
             return Outcome(200, live, record, tuple(warnings))
         if options.dry_run:
             return Outcome(200, proposed, None, tuple(warnings))
         stored = await store_or_finish(api, target, proposed)
     return Outcome(200, proposed, stored, tuple(warnings))
+
+
+def _continued(api: Api, target: Target, live: JsonObject, proposed: JsonObject) -> JsonObject:
+    """The proposed object with all that a client may not set as the stored one has it. Raises ApiError 400, 409."""
+    _check_version(target, live, proposed)
+    carry_over(target, live, proposed)
+    proposed = isolate(target, live, proposed)
+    api.kind(target.resource).prepare(api.writing(proposed, live))
+    if target.resource.has_generation:
+        count_generation(live, proposed, has_status=target.resource.has_status)
+    return proposed
 
 
 async def store_or_finish(api: Api, target: Target, obj: JsonObject) -> Record:
@@ -105,7 +110,7 @@ def isolate(target: Target, live: JsonObject, proposed: JsonObject) -> JsonObjec
 
 def _check_version(target: Target, live: JsonObject, proposed: JsonObject) -> None:
     """Refuse a stale resourceVersion (409)."""
-    version = proposed["metadata"].get("resourceVersion")
+    version = version_of(proposed["metadata"])
     if version and version != live["metadata"]["resourceVersion"]:
         raise modified(target.resource, target.name)
 
@@ -121,7 +126,7 @@ def _check_uid(target: Target, live: JsonObject, obj: JsonObject) -> None:
 
 def _version(obj: JsonObject) -> str:
     metadata = obj.get("metadata")
-    return metadata.get("resourceVersion") or "" if isinstance(metadata, dict) else ""
+    return version_of(metadata) if isinstance(metadata, dict) else ""
 
 
 def _is_namespace(target: Target) -> bool:

@@ -48,6 +48,8 @@ class Exchange:
         return cls(request, target, form)
 
 
+_OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+
 Verb = Callable[[Exchange], Awaitable[web.StreamResponse]]
 
 
@@ -90,7 +92,8 @@ class Verbs:
         verbs = self._of_object if target.name else self._of_collection
         name, verb = verbs.get(request.method, ("", None))
         across_namespaces = target.resource.namespaced and not target.namespace
-        if verb is None or name not in target.resource.verbs or (across_namespaces and name != "list"):
+        not_here = (across_namespaces and name != "list") or (target.subresource and name == "delete")
+        if verb is None or name not in target.resource.verbs or not_here:
             raise method_not_allowed()
         return await verb(Exchange.of(request, target))
 
@@ -175,7 +178,7 @@ async def _object(exchange: Exchange) -> dict[str, object]:
 async def _write_options(exchange: Exchange) -> WriteOptions:
     """The options; the body is searched for fields named twice only when the client asked for that."""
     request = exchange.request
-    options = write_options(request.query, request.headers.get("User-Agent", ""))
+    options = write_options(request.query, request.headers.get("User-Agent", ""), _OPTIONS[request.method])
     asked = "fieldValidation" in request.query and options.field_validation is not FieldValidation.IGNORE
     if not asked or request.content_type != JSON:
         return options

@@ -16,7 +16,7 @@ import orjson
 from standalone.apiserver.api import Api
 from standalone.apiserver.form import Form, encode_object
 from standalone.apiserver.option import ListOptions
-from standalone.apiserver.read import NOT_OLDER_THAN, check_version
+from standalone.apiserver.read import MATCH, NOT_OLDER_THAN, check_version, match_forbidden
 from standalone.apiserver.selector import Matcher, matcher
 from standalone.apiserver.status import ApiError, watch_expired
 from standalone.apiserver.target import Target
@@ -157,14 +157,6 @@ def _frame(event_type: str, body: bytes) -> bytes:
 
 def _check_options(options: ListOptions) -> None:
     if options.send_initial_events and options.version_match != NOT_OLDER_THAN:
-        raise _forbidden(
-            f'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to "{NOT_OLDER_THAN}"'
-        )
+        raise match_forbidden(f'sendInitialEvents requires setting {MATCH} to "{NOT_OLDER_THAN}"')
     if options.version_match and not options.send_initial_events:
-        raise _forbidden(
-            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-        )
-
-
-def _forbidden(fault: str) -> ApiError:
-    return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {fault}', {})
+        raise match_forbidden(f"{MATCH} is forbidden for watch unless sendInitialEvents is provided")

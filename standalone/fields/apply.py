@@ -73,6 +73,7 @@ def server_side_apply(
     force: bool,
     schema: StructuralSchema | None,
     api_version: str,
+    kind: str,
     subresource: str,
     now: str,
     has_status: bool = True,
@@ -85,7 +86,7 @@ def server_side_apply(
     `force`, and ApplyError for a configuration that is not of this version, carries managedFields, or does not fit
     the schema.
     """
-    _judge(applied, api_version)
+    _judge(applied, api_version, kind)
     shape = shape_for(schema, applied)
     _judge_shape(shape, applied)
     start = without_managed_fields(live or {})
@@ -110,7 +111,7 @@ def server_side_apply(
     return _with_managed_fields(result, owners)
 
 
-def _judge(applied: dict[str, Any], api_version: str) -> None:
+def _judge(applied: dict[str, Any], api_version: str, kind: str) -> None:
     if applied.get("apiVersion") != api_version:
         found = applied.get("apiVersion")
         raise ApplyError(
@@ -118,6 +119,9 @@ def _judge(applied: dict[str, Any], api_version: str) -> None:
             "BadRequest",
             f"Incorrect version specified in apply patch. Specified patch version: {found}, expected: {api_version}",
         )
+    if applied.get("kind") != kind:
+        found = applied.get("kind") or ""
+        raise ApplyError(400, "BadRequest", f"invalid object type: {api_version}, Kind={found}; expected: {kind}")
     if managed_fields_of(applied) is not None:
         raise ApplyError(400, "BadRequest", "metadata.managedFields must be nil")
 

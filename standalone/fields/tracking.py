@@ -22,8 +22,8 @@ from standalone.fields.shape import Shape
 from standalone.fields.trie import Trie, recursive_difference, union
 from standalone.schema.structural import StructuralSchema
 
-_RESET_REQUESTS: Final[tuple[list[Any], ...]] = ([], [{}])
-"""A client that sends one of these wants ownership to start anew."""
+_RESET_REQUEST: Final[list[Any]] = [{}]
+"""A client that sends this wants ownership to start anew; an empty list is no request."""
 
 
 def track_update(
@@ -86,7 +86,7 @@ def _managers_before(old: dict[str, Any] | None, new: dict[str, Any], *, is_subr
     """Ownership may be edited through the main resource; what a client drops or spoils is taken from the store."""
     if not is_subresource:
         requested = managed_fields_of(new)
-        if requested in _RESET_REQUESTS:
+        if requested == _RESET_REQUEST:
             return {}
         if managers := _decoded(requested):
             return managers

@@ -175,6 +175,7 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "ssn": _by_pattern(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$"),
     "hexcolor": _by_pattern(r"^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"),
     "rgbcolor": _by_pattern(rf"^rgb\(\s*{_RGB}\s*,\s*{_RGB}\s*,\s*{_RGB}\s*\)$"),
+    "gobytes": _by_pattern(r"^[A-Za-z0-9+/]*=*$"),  # of built-in kinds, whose decoder has judged it
     "byte": _by_pattern(r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$"),
     "password": lambda _text: True,
     "date": _is_date,

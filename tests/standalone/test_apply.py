@@ -133,3 +133,12 @@ async def test_labels_are_owned_by_key(rest: Rest, namespace: str) -> None:
     (await rest.apply(path, config_map("one", metadata={"labels": {"a": "1"}}, x="1"), "me")).ok()
     applied = (await rest.apply(path, config_map("one", metadata={"labels": {"b": "2"}}, y="2"), "you")).ok()
     assert applied["metadata"]["labels"] == {"a": "1", "b": "2"}
+
+
+async def test_what_is_applied_says_what_it_is(rest: Rest, widgets: Widgets) -> None:
+    (await rest.apply(widgets.at("one"), widgets.make("one"), "me")).ok()
+    for kind in (None, "", "Gadget"):
+        reply = await rest.apply(widgets.at("one"), widgets.make("one", size=7) | {"kind": kind}, "me")
+        assert "invalid object type" in reply.refused(400, "BadRequest")
+    nameless = widgets.make("new") | {"metadata": {}}
+    assert "name must be provided" in (await rest.apply(widgets.at("new"), nameless, "me")).refused(400, "BadRequest")

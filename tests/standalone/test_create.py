@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 
@@ -202,3 +203,99 @@ async def test_owner_references_have_to_be_complete(rest: Rest, widgets: Widgets
     )
     message = (await rest.post(widgets.path, manifest)).refused(422, "Invalid")
     assert "metadata.ownerReferences[0].uid: Required value" in message
+
+
+async def test_values_of_nothing_are_empty_text(rest: Rest, namespace: str) -> None:
+    """What a manifest leaves empty is null in JSON; text has no null."""
+    manifest = config_map("one", metadata={"labels": {"a": None}, "annotations": {"b": None}}) | {"data": {"c": None}}
+    created = (await rest.post(config_maps(namespace), manifest)).ok()
+    assert (created["metadata"]["labels"], created["metadata"]["annotations"]) == ({"a": ""}, {"b": ""})
+    assert created["data"] == {"c": ""}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}}
+    data = {"a": None, "b": "", "c": "MTIz\nNDU2\n"}
+    stored = await rest.post(
+        f"/api/v1/namespaces/{namespace}/secrets", secret | {"data": data, "stringData": {"d": None}}
+    )
+    kept = {key: base64.b64decode(value) for key, value in stored.ok()["data"].items()}
+    assert kept == {"a": b"", "b": b"", "c": b"123456", "d": b""}
+
+
+@pytest.mark.parametrize("data", [{"a": 1}, {"a": []}, [], "x"])
+async def test_wrong_types_in_a_built_in_kind_are_a_bad_request(rest: Rest, namespace: str, data: Any) -> None:
+    reply = await rest.post(config_maps(namespace), config_map("one") | {"data": data})
+    assert 'ConfigMap in version "v1" cannot be handled as a ConfigMap' in reply.refused(400, "BadRequest")
+
+
+async def test_data_that_is_not_base64_is_a_bad_request(rest: Rest, namespace: str) -> None:
+    reply = await rest.post(config_maps(namespace), config_map("one") | {"binaryData": {"a": "!"}})
+    assert "illegal base64 data" in reply.refused(400, "BadRequest")
+
+
+async def test_a_built_in_kind_need_not_be_named(rest: Rest, widgets: Widgets) -> None:
+    body = {"metadata": {"name": "one"}, "data": {"a": "b"}}
+    created = (await rest.post(config_maps(widgets.namespace), body)).ok()
+    assert (created["apiVersion"], created["kind"]) == ("v1", "ConfigMap")
+    nameless = {"apiVersion": widgets.api_version, "metadata": {"name": "one"}, "spec": {"size": 1}}
+    assert "Object 'Kind' is missing" in (await rest.post(widgets.path, nameless)).refused(400, "BadRequest")
+
+
+async def test_empty_data_is_no_data(rest: Rest, namespace: str) -> None:
+    created = (await rest.post(config_maps(namespace), config_map("one") | {"binaryData": {}})).ok()
+    assert not {"data", "binaryData"} & created.keys()
+    assert "managedFields" not in created["metadata"]
+
+
+async def test_whole_numbers_are_stored_as_such(rest: Rest, widgets: Widgets) -> None:
+    text = f'{{"apiVersion":"{widgets.api_version}","kind":"Widget","metadata":{{"name":"one"}},"spec":{{"size":3.0}}}}'
+    created = (await rest.post(widgets.path, text.encode())).ok()
+    assert (created["spec"]["size"], type(created["spec"]["size"])) == (3, int)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("dryRun", "Some", 'dryRun: Unsupported value: ["Some"]: supported values: "All"'),
+        ("dryRun", "", 'dryRun: Unsupported value: [""]: supported values: "All"'),
+        ("fieldManager", "x" * 129, "fieldManager: Too long: may not be more than 128 bytes"),
+        ("fieldManager", "a\x01", "invalid character U+0001 (at position 1)"),
+        ("fieldValidation", "strict", 'Unsupported value: "strict": supported values: "", "Ignore", "Strict", "Warn"'),
+    ],
+)
+async def test_options_are_judged(rest: Rest, widgets: Widgets, option: str, value: str, said: str) -> None:
+    reply = await rest.post(widgets.path, widgets.make("one"), **{option: value})
+    message = reply.refused(422, "Invalid")
+    assert message.startswith('CreateOptions.meta.k8s.io "" is invalid: ')
+    assert said in message
+    assert [cause["field"] for cause in reply.body["details"]["causes"]] == [option]
+
+
+async def test_a_refusal_comes_with_its_warnings(rest: Rest, widgets: Widgets) -> None:
+    """A name that is written wrong is why the right one is missing."""
+    manifest = widgets.make("one", sise=1)
+    del manifest["spec"]["size"]
+    reply = await rest.post(widgets.path, manifest)
+    assert "spec.size: Required value" in reply.refused(422, "Invalid")
+    assert reply.warnings == ('299 - "unknown field \\"spec.sise\\""',)
+
+
+async def test_finalizers_say_whose_they_are(rest: Rest, widgets: Widgets) -> None:
+    bare: dict[str, Any] = {"finalizers": ["mine"]}
+    reply = await rest.post(config_maps(widgets.namespace), config_map("one", metadata=bare))
+    assert "name is neither a standard finalizer name nor is it fully qualified" in reply.refused(422, "Invalid")
+    custom = await rest.post(widgets.path, widgets.make("one", metadata=bare))
+    assert custom.code == 201
+    assert "prefer a domain-qualified finalizer name" in custom.warnings[0]
+    assert not (await rest.patch(widgets.at("one"), {"metadata": {"labels": {"a": "b"}}})).warnings
+
+
+async def test_repeated_owners_are_dropped_with_a_warning(rest: Rest, namespace: str) -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "u-1"}
+    reply = await rest.post(
+        config_maps(namespace), config_map("one", metadata={"ownerReferences": [owner, owner]}), dryRun="All"
+    )
+    assert reply.ok()["metadata"]["ownerReferences"] == [owner]
+    assert "duplicate UID(s) observed: u-1" in reply.warnings[0]
+
+
+async def test_a_body_without_a_media_type_is_json(rest: Rest, namespace: str) -> None:
+    assert (await rest.post(config_maps(namespace), config_map("one"), content_type="")).code == 201

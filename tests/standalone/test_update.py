@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.standalone.rest import Rest
+from tests.standalone.rest import JSON_PATCH, Rest
 from tests.standalone.widget import NAMESPACES, Widgets, config_map, config_maps
 
 
@@ -150,3 +150,36 @@ async def test_a_secret_keeps_its_type(rest: Rest, namespace: str) -> None:
     created = (await rest.post(path, manifest)).ok()
     message = (await rest.put(f"{path}/one", created | {"type": "example.com/b"})).refused(422, "Invalid")
     assert 'type: Invalid value: "example.com/b": field is immutable' in message
+
+
+async def test_a_subresource_cannot_be_deleted(rest: Rest, widgets: Widgets, stored: dict[str, Any]) -> None:
+    (await rest.delete(widgets.at("one", "status"))).refused(405, "MethodNotAllowed")
+    assert (await rest.get(widgets.at("one"))).ok() == stored
+
+
+async def test_an_object_without_its_name_is_not_taken_for_the_one_at_the_url(
+    rest: Rest, widgets: Widgets, stored: dict[str, Any]
+) -> None:
+    nameless = {"resourceVersion": stored["metadata"]["resourceVersion"]}
+    message = (await rest.put(widgets.at("one"), stored | {"metadata": nameless})).refused(400, "BadRequest")
+    assert message == "the name of the object (one based on URL) was undeterminable: name must be provided"
+    (await rest.patch(widgets.at("one"), {"metadata": None})).refused(400, "BadRequest")
+    (await rest.patch(widgets.at("one"), [{"op": "remove", "path": "/metadata"}], JSON_PATCH)).refused(
+        400, "BadRequest"
+    )
+    assert (await rest.get(widgets.at("one"))).ok() == stored
+
+
+async def test_version_zero_is_no_version(rest: Rest, widgets: Widgets, stored: dict[str, Any]) -> None:
+    created = await rest.post(widgets.path, widgets.make("two", metadata={"resourceVersion": "0"}))
+    assert created.code == 201
+    zero = stored | {"metadata": stored["metadata"] | {"resourceVersion": "0"}}
+    assert "must be specified for an update" in (await rest.put(widgets.at("one"), zero)).refused(422, "Invalid")
+
+
+async def test_a_client_cannot_mark_an_object_as_terminating(
+    rest: Rest, widgets: Widgets, stored: dict[str, Any]
+) -> None:
+    marked = stored | {"metadata": stored["metadata"] | {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
+    message = (await rest.put(widgets.at("one"), marked)).refused(422, "Invalid")
+    assert 'metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable' in message

@@ -44,6 +44,12 @@ def _judge_secret(writing: Writing) -> list[Fault]:
     return [*faults, *_judge_immutable(writing, ("data",))]
 
 
+def _prepare_config_map(writing: Writing) -> None:
+    for name in ("data", "binaryData"):
+        if not writing.obj.get(name):
+            writing.obj.pop(name, None)
+
+
 def _judge_config_map(writing: Writing) -> list[Fault]:
     data, binary = writing.obj.get("data") or {}, writing.obj.get("binaryData") or {}
     faults = [*_judge_keys(data, "data"), *_judge_keys(binary, "binaryData"), *_judge_base64(binary, "binaryData")]
@@ -82,4 +88,4 @@ def _judge_immutable(writing: Writing, fields: tuple[str, ...]) -> Iterator[Faul
 
 
 SECRET = Kind(prepare=_prepare_secret, judge=_judge_secret)
-CONFIG_MAP = Kind(judge=_judge_config_map)
+CONFIG_MAP = Kind(prepare=_prepare_config_map, judge=_judge_config_map)

@@ -24,6 +24,8 @@ def _prepare(writing: Writing) -> None:
         spec.setdefault("internalTrafficPolicy", "Cluster")
         if spec["type"] != "ClusterIP":
             spec.setdefault("externalTrafficPolicy", "Cluster")
+        if spec["type"] == "LoadBalancer":
+            spec.setdefault("allocateLoadBalancerNodePorts", True)
     ports = spec.get("ports")
     if isinstance(ports, list):
         spec["ports"] = [_port(port) if isinstance(port, dict) else port for port in ports]

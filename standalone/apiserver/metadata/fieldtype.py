@@ -41,7 +41,13 @@ def _boolean(value: Any, field: str) -> None:
 def _string_map(value: Any, field: str) -> None:
     _expect(isinstance(value, dict), value, field, "map[string]string")
     for each in value.values():
-        _string(each, field)
+        if each is not None:
+            _string(each, field)
+
+
+def text_of_nulls(texts: JsonObject) -> JsonObject:
+    """Labels or annotations in which null is the empty text, as it is read into text."""
+    return {name: text or "" for name, text in texts.items()} if None in texts.values() else texts
 
 
 def _string_list(value: Any, field: str) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from standalone.apiserver.metadata.fieldtype import MetadataTypeError, known_only
-from standalone.apiserver.status import ApiError, bad_request, invalid
+from standalone.apiserver.metadata.fieldtype import MetadataTypeError, known_only, text_of_nulls
+from standalone.apiserver.status import bad_request, invalid
 from standalone.apiserver.target import Target
 from standalone.schema.fault import Fault, FaultKind
 
@@ -40,7 +40,9 @@ def type_metadata(target: Target, obj: JsonObject) -> list[str]:
             f'{kind} in version "{target.resource.version}" cannot be handled as a {kind}: {error}'
         ) from error
     obj["metadata"] = {
-        name: value for name, value in metadata.items() if value not in _EMPTY or name == "managedFields"
+        name: text_of_nulls(value) if name in ("labels", "annotations") else value
+        for name, value in metadata.items()
+        if value not in _EMPTY or name == "managedFields"
     }
     return unknown
 
@@ -48,7 +50,14 @@ def type_metadata(target: Target, obj: JsonObject) -> list[str]:
 def check_identity(target: Target, obj: JsonObject) -> JsonObject:
     """Hold apiVersion, kind and namespace against the URL and return the metadata. Raises ApiError 400, 422."""
     resource = target.resource
+    if not resource.custom:
+        for name, known in (("apiVersion", resource.api_version), ("kind", resource.kind)):
+            obj[name] = obj.get(name) or known
     version, kind = obj.get("apiVersion") or "", obj.get("kind") or ""
+    if not kind:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): Object 'Kind' is missing"
+        )
     if version != resource.api_version:
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version ({resource.api_version})"
@@ -75,10 +84,10 @@ def prepare_create(target: Target, obj: JsonObject, now: str, is_taken: Callable
     A generated name is one that `is_taken` does not know.
     """
     metadata = check_identity(target, obj)
-    if metadata.get("resourceVersion"):
+    if target.name:
+        _check_name(target, metadata)
+    elif version_of(metadata):
         raise bad_request("resourceVersion should not be set on objects to be created")
-    if target.name and metadata.setdefault("name", target.name) != target.name:
-        raise name_mismatch(metadata["name"], target.name)
     prefix = metadata.get("generateName")
     if prefix and not metadata.get("name"):
         metadata["name"] = generated_name(prefix, is_taken)
@@ -100,22 +109,34 @@ def generated_name(prefix: str, is_taken: Callable[[str], bool]) -> str:
             return name
 
 
-def name_mismatch(found: str, expected: str) -> ApiError:
-    return bad_request(f"the name of the object ({found}) does not match the name on the URL ({expected})")
+def version_of(metadata: JsonObject) -> str:
+    """The resourceVersion that a client wants to have read; "" for none, of which 0 is another way to say it."""
+    version: str = metadata.get("resourceVersion") or ""
+    return "" if version == "0" else version
+
+
+def _check_name(target: Target, metadata: JsonObject) -> None:
+    """Hold the name against the URL: an object without a name was not read from there (400)."""
+    name = metadata.get("name")
+    if not name:
+        why = "was undeterminable: name must be provided"
+        raise bad_request(f"the name of the object ({target.name} based on URL) {why}")
+    if name != target.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({target.name})")
 
 
 def carry_over(target: Target, live: JsonObject, proposed: JsonObject) -> None:
     """Put the fields that only the server sets from the stored object into an update, in place. Raises ApiError 400."""
     metadata = check_identity(target, proposed)
     stored = live["metadata"]
-    if metadata.setdefault("name", target.name) != target.name:
-        raise name_mismatch(metadata["name"], target.name)
+    _check_name(target, metadata)
     if not metadata.get("uid"):
         metadata["uid"] = stored["uid"]
     metadata["creationTimestamp"] = stored["creationTimestamp"]
     metadata.pop("selfLink", None)
-    for name in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"):
+    for name in ("generation", "resourceVersion"):
+        metadata.pop(name, None)
+    kept = ("generation", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds")
+    for name in kept:
         if name in stored:
-            metadata[name] = stored[name]
-        else:
-            metadata.pop(name, None)
+            metadata.setdefault(name, stored[name])

@@ -63,6 +63,11 @@ _LABEL_VALUE = _Form(
 _QUALIFIED = _Form(63, _QUALIFIED_PATTERN, _QUALIFIED_RULE, ("MyName", "my.name", "123-abc"))
 
 
+def is_qualified_finalizer(name: str) -> bool:
+    """Whether a finalizer says whose it is, by a domain or because Kubernetes itself has it."""
+    return "/" in name or name in ("kubernetes", "orphan", "foregroundDeletion")
+
+
 def subdomain_objections(name: str) -> list[str]:
     """A lowercase RFC 1123 subdomain: the names of most objects."""
     return _SUBDOMAIN.objections(name)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from standalone.apiserver.metadata.name import (
+    is_qualified_finalizer,
     label_1035_objections,
     label_objections,
     label_value_objections,
@@ -31,12 +32,12 @@ def judge_create(target: Target, metadata: Metadata) -> list[Fault]:
     """The faults of a new object's metadata."""
     name = metadata.get("name", "")
     if not name:
-        return [required("metadata.name", "name or generateName is required"), *_judge_content(metadata)]
+        return [required("metadata.name", "name or generateName is required"), *_judge_content(target, metadata)]
     objections = _NAME_FORMS.get(target.resource.storage_key, subdomain_objections)(name)
-    return [*(invalid("metadata.name", name, each) for each in objections), *_judge_content(metadata)]
+    return [*(invalid("metadata.name", name, each) for each in objections), *_judge_content(target, metadata)]
 
 
-def judge_update(metadata: Metadata, stored: Metadata) -> list[Fault]:
+def judge_update(target: Target, metadata: Metadata, stored: Metadata) -> list[Fault]:
     """The faults of an update's metadata; what did not change is not judged again."""
     faults = [
         invalid(f"metadata.{name}", metadata.get(name), "field is immutable")
@@ -50,14 +51,14 @@ def judge_update(metadata: Metadata, stored: Metadata) -> list[Fault]:
             detail = "no new finalizers can be added if the object is being deleted, found new finalizers "
             faults.append(forbidden("metadata.finalizers", f"{detail}[]string{{{listed}}}"))
     changed = {name: value for name, value in metadata.items() if value != stored.get(name)}
-    return [*faults, *_judge_content(changed)]
+    return [*faults, *_judge_content(target, changed)]
 
 
-def _judge_content(metadata: Metadata) -> Iterator[Fault]:
+def _judge_content(target: Target, metadata: Metadata) -> Iterator[Fault]:
     yield from _judge_labels(metadata.get("labels", {}))
     yield from _judge_annotations(metadata.get("annotations", {}))
     yield from _judge_owners(metadata.get("ownerReferences", ()))
-    yield from _judge_finalizers(metadata.get("finalizers", ()))
+    yield from _judge_finalizers(metadata.get("finalizers", ()), core=not target.resource.group)
 
 
 def _judge_labels(labels: Mapping[str, str]) -> Iterator[Fault]:
@@ -91,8 +92,11 @@ def _judge_owners(owners: list[Mapping[str, Any]]) -> Iterator[Fault]:
         yield invalid("metadata.ownerReferences", owners, f"{detail}{controllers[0]} and {other}")
 
 
-def _judge_finalizers(finalizers: list[str]) -> Iterator[Fault]:
-    for name in finalizers:
+def _judge_finalizers(finalizers: list[str], *, core: bool) -> Iterator[Fault]:
+    for index, name in enumerate(finalizers):
         yield from (invalid("metadata.finalizers", name, each) for each in qualified_objections(name))
+        if core and not is_qualified_finalizer(name):
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"metadata.finalizers[{index}]", name, detail)
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         yield invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")

@@ -80,6 +80,7 @@ def apply(
         force=force,
         schema=schema,
         api_version=applied["apiVersion"],
+        kind=applied["kind"],
         subresource=subresource,
         now=now,
     )

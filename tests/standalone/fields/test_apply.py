@@ -232,6 +232,7 @@ def test_a_configuration_that_cannot_be_applied_is_refused(applied: dict[str, An
             force=False,
             schema=SCHEMA,
             api_version=API_VERSION,
+            kind="Thing",
             subresource="",
             now="2026-01-01T00:00:00Z",
         )
