@@ -91,7 +91,8 @@ class Responder:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
         if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
             zone.proofs.add_to(reply)
-        answer = encode_reply(reply, question.name, question.name, exact=True)
+        most_octets = self._limit_bytes(query)
+        answer = encode_reply(reply, question.name, question.name, exact=True, most_octets=most_octets)
         return self._compose(query, question, answer, zone.table.soa)
 
     def _answer_chaos(self, query: Query, question: Question) -> bytes:
@@ -117,18 +118,19 @@ class Responder:
     def _compose(
         self, query: Query, question: Question, answer: Answer, soa: Answer, rejection: Rejection | None = None
     ) -> bytes:
-        policy, edns = self._policy, query.edns
-        variant = _recursion_desired(query.packet)
-        if edns is None:
-            limit_bytes = limit_for(None, policy.payload_bytes, over_tcp=bool(query.transport))
+        variant, limit_bytes = _recursion_desired(query.packet), self._limit_bytes(query)
+        if query.edns is None:
             return compose(query.packet, question.end, answer, soa, variant, b"", limit_bytes)
         variant |= EDNS
-        opt = opt_record(policy.payload_bytes, dnssec_ok=edns.dnssec_ok, options=query.options)
+        opt = opt_record(self._policy.payload_bytes, dnssec_ok=query.edns.dnssec_ok, options=query.options)
         if rejection is not None:
             opt = rejection.explained(opt)
-        limit_bytes = limit_for(edns.payload_bytes, policy.payload_bytes, over_tcp=bool(query.transport))
         reply = compose(query.packet, question.end, answer, soa, variant, opt, limit_bytes)
         return _padded(reply, len(opt)) if query.padded else reply
+
+    def _limit_bytes(self, query: Query) -> int:
+        payload_bytes = None if query.edns is None else query.edns.payload_bytes
+        return limit_for(payload_bytes, self._policy.payload_bytes, over_tcp=bool(query.transport))
 
 
 def _padded(reply: bytes, opt_bytes: int) -> bytes:

@@ -21,7 +21,7 @@ from server.zone.index import Changes, Sets, ZoneIndex, is_barrier
 from server.zone.judge import UnservableError, judge_changes
 from server.zone.lookup import NXDOMAIN
 from server.zone.persistent import Layered
-from server.zone.table import AUTHORITATIVE, Answer, Cover, Node, Trim, heads
+from server.zone.table import AUTHORITATIVE, COMPUTED, Answer, Cover, Node, Trim, heads
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
 from zonemodel.zone_error import Place, ZoneFileError
@@ -244,9 +244,12 @@ class _Barriers(_Names[WireName, None]):
 
 _NO_DATA: Final[AnswerParts] = (AUTHORITATIVE, (0, 1, 0), True, b"", [], [])
 _NO_NAME: Final[AnswerParts] = (AUTHORITATIVE | NXDOMAIN, (0, 1, 0), True, b"", [], [])
+_COMPUTED: Final[AnswerParts] = (0, (0, 0, 0), False, b"", [], [])
 
 
 def _answer(parts: AnswerParts) -> Answer:
+    if parts == _COMPUTED:
+        return COMPUTED
     flags, counts, soa, body, moving, trims = parts
     last = len(body)
     step = sum(1 << 8 * (last - place - 2) for place in moving)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from typing import Final
 
 from server import rdtype
@@ -30,6 +32,15 @@ PLAIN_NODE: Final = Node(NODATA_ANSWER, _NOTHING_BELOW)
 _NOBODY: Final = WireName(b"")
 _LINKED: Final = frozenset({rdtype.NS, rdtype.CNAME, rdtype.DNAME})
 """Types whose presence makes a name's answers draw on other names or hide them."""
+
+_MOST_DRAWN_OCTETS: Final = 4096
+"""What the finished answers of a name may hold of other names' records; those that hold more are worked out when they are asked for.
+
+A set can take 64 KiB and any number of aliases and zone cuts can draw on it, so that a small file could fill any memory.
+"""
+
+_BESIDE_DATA_OCTETS: Final = 12
+"""What a record takes beside its data where its owner is a pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +106,11 @@ class Draft:
             self.nodes[name] = PLAIN_NODE if below is _NOTHING_BELOW else Node(NODATA_ANSWER, below)
             return
         consulted: set[WireName] = set()
-        for type_ in answered_types(self.index, name):
-            self.answers[_key(name, type_)] = _answer(self.index, name, type_, consulted)
-        other = _answer(self.index, name, rdtype.NONE, consulted)
-        self.nodes[name] = Node(other, _below(self.index, name))
+        for type_, answer in _answers(self.index, name, consulted):
+            self.answers[_key(name, type_)] = answer
+        other = resolve(self.index, name, rdtype.NONE)
+        consulted.update(other.consulted)
+        self.nodes[name] = Node(_finished(other, name), _below(self.index, name))
         self.consulted[name] = frozenset(consulted)
 
     def drop(self, name: WireName, before: ZoneIndex) -> None:
@@ -122,19 +134,33 @@ def answered_types(index: ZoneIndex, name: WireName) -> Iterator[int]:
         yield from further - sets.keys()
 
 
-def _answer(index: ZoneIndex, name: WireName, type_: int, consulted: set[WireName]) -> Answer:
-    if type_ == rdtype.SOA and name != index.origin:
-        return COMPUTED  # an alias of the apex: finished, it would have to change with every serial
-    reply = resolve(index, name, type_)
-    consulted.update(reply.consulted)
-    return _finished(reply, name)
+def _answers(index: ZoneIndex, name: WireName, consulted: set[WireName]) -> Iterator[tuple[int, Answer]]:
+    """Yield a name's answers by type. Those that draw least on other names are finished, as long as there is room for them together."""
+    replies = ((type_, resolve(index, name, type_)) for type_ in answered_types(index, name))
+    measured = [(_drawn_octets(reply, name), type_, reply) for type_, reply in replies]
+    drawn_octets = 0
+    for octets, type_, reply in sorted(measured, key=itemgetter(0, 1)):
+        consulted.update(reply.consulted)
+        drawn_octets += octets
+        is_of_apex = type_ == rdtype.SOA and name != index.origin  # finished, it would have to change with every serial
+        yield type_, COMPUTED if is_of_apex or drawn_octets > _MOST_DRAWN_OCTETS else _finished(reply, name)
+
+
+def _drawn_octets(reply: Reply, name: WireName) -> int:
+    """Return what a reply holds of other names than this one, uncompressed; past the bound it may be any number that is past it."""
+    drawn = [rrset for rrset in chain(reply.answer, reply.authority, reply.glue, reply.extra) if rrset.owner != name]
+    most_records = _MOST_DRAWN_OCTETS // _BESIDE_DATA_OCTETS
+    return sum(len(each.rdatas) * _BESIDE_DATA_OCTETS + sum(map(len, each.rdatas[:most_records])) for each in drawn)
 
 
 def _below(index: ZoneIndex, name: WireName) -> Cover:
     """Return what covers the missing names below an existing one (RFC 1034 section 4.3.2 steps 3b and 3c, RFC 4592)."""
     if name in index.barriers:
         if index.is_cut(name):
-            return Cover(b"", encode_reply(resolve(index, name, rdtype.NONE), _NOBODY, name, exact=False))
+            referral = resolve(index, name, rdtype.NONE)
+            if _drawn_octets(referral, name) > _MOST_DRAWN_OCTETS:
+                return _COMPUTED_BELOW
+            return Cover(b"", encode_reply(referral, _NOBODY, name, exact=False))
         return _COMPUTED_BELOW
     wildcard = wildcard_of(name)
     if not index.exists(wildcard):
@@ -145,10 +171,12 @@ def _below(index: ZoneIndex, name: WireName) -> Cover:
 
 
 def _finished(reply: Reply, name: WireName) -> Answer:
-    """Encode a reply for the question names that get it.
+    """Encode a reply for the question names that get it, unless it draws much on other names.
 
     A wildcard alias that leads to names it covers itself depends on the question: a circle ends where it closes.
     """
+    if _drawn_octets(reply, name) > _MOST_DRAWN_OCTETS:
+        return COMPUTED
     known, exact = _known(name)
     if not exact and reply.answer:
         uses = sum(each.rdatas is reply.answer[0].rdatas for each in reply.answer)

@@ -23,7 +23,7 @@ _REACH: Final = 0x3FFF - 255
 """The last place that a pointer can name, less the longest question name that may stand before it."""
 
 _MOST_OCTETS: Final = 65535
-"""What no message is longer than: sets behind are not encoded, since an answer that holds so many is never sent whole."""
+"""What no message is longer than: records behind are not encoded, since an answer that holds so many is never sent whole."""
 
 _MOST_HOPS: Final = 8
 """Pointers that one name may lead through: parsers give up on long ways, as RFC 9267 section 2 has them do."""
@@ -49,9 +49,11 @@ class Encoder:
 
     With `exact`, the whole question name is `known` and offsets are final; otherwise `step` tells which ones move with it.
     Records that may stand at any distance from the question are not `adjacent`: names are compressed against the question only.
+    It ends with the record that takes it past `most_octets`.
     """
 
-    def __init__(self, known: WireName, *, exact: bool, adjacent: bool = True) -> None:
+    def __init__(self, known: WireName, *, exact: bool, adjacent: bool = True, most_octets: int = _MOST_OCTETS) -> None:
+        self.most_octets = most_octets
         self.body = bytearray()
         self.step_positions: list[int] = []
         self._exact = exact
@@ -69,26 +71,35 @@ class Encoder:
         """Append a set and return its number of records; `asked` is the owner that stands for the question name."""
         head = rrset.rdtype.to_bytes(2, "big") + b"\x00\x01" + rrset.ttl_s.to_bytes(4, "big")
         layout = NAMES_AFTER.get(rrset.rdtype)
+        body, most_octets, owner, count = self.body, self.most_octets, b"", 0
+        if rrset.owner == asked:
+            owner = _OWNER_POINTER
         for rdata in rrset.rdatas:
-            if rrset.owner == asked:
-                self.body += _OWNER_POINTER
+            if len(body) > most_octets:
+                break
+            if owner:
+                body += owner
             else:
+                start = len(body)
                 self._name(rrset.owner)
-            self.body += head
+                if self._exact and len(body) - start == len(_OWNER_POINTER):
+                    owner = bytes(body[start:])  # the whole name stands before, and will do so for the rest of the set
             if layout is None:
-                self.body += len(rdata).to_bytes(2, "big") + rdata
+                body += head + len(rdata).to_bytes(2, "big") + rdata
             else:
+                body += head
                 self._rdata(rdata, *layout)
-        return len(rrset.rdatas)
+            count += 1
+        return count
 
     def add_all(self, rrsets: Iterable[RRset], asked: bytes) -> int:
-        """Append sets as long as a message may hold them, and return their number of records."""
-        return sum(self.add(rrset, asked) for rrset in takewhile(lambda _: self.may_fit, rrsets))
+        """Append sets and return their number of records."""
+        return sum(self.add(rrset, asked) for rrset in rrsets)
 
     @property
     def may_fit(self) -> bool:
         """Whether a message may hold what was appended."""
-        return len(self.body) <= _MOST_OCTETS
+        return len(self.body) <= self.most_octets
 
     @property
     def step(self) -> int:
@@ -138,9 +149,14 @@ class Encoder:
                 del self._offsets[name]
 
 
-def encode_reply(reply: Reply, asked: WireName, known: WireName, *, exact: bool) -> Answer:
-    """Return the finished form of a reply; `asked` is the question name as the reply's RRsets spell it."""
-    encoder = Encoder(known, exact=exact)
+def encode_reply(
+    reply: Reply, asked: WireName, known: WireName, *, exact: bool, most_octets: int = _MOST_OCTETS
+) -> Answer:
+    """Return the finished form of a reply; `asked` is the question name as the reply's RRsets spell it.
+
+    A message may take up to `most_octets`: what is longer is never sent whole, and not encoded to its end.
+    """
+    encoder = Encoder(known, exact=exact, most_octets=most_octets)
     answers = encoder.add_all(reply.answer, asked)
     authorities = encoder.add_all(reply.authority, asked) + reply.denial
     additionals = encoder.add_all(reply.glue, asked)

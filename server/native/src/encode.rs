@@ -65,16 +65,23 @@ impl Encoder {
     }
 
     /// Appends a set and returns its number of records; `is_asked` says whether its owner is the question name.
+    ///
+    /// Ends with the record that takes the body past what any message holds.
     pub fn add(&mut self, set: &Set<'_>, is_asked: bool) -> u16 {
+        let mut count = 0;
         for rdata in set.rdatas {
+            if !self.may_fit() {
+                break;
+            }
             if is_asked {
                 self.body.extend_from_slice(&[0xC0, 0x0C]);
             } else {
                 self.put_name(set.owner);
             }
             self.put_behind_owner(set.rdtype, set.ttl_s, rdata);
+            count += 1;
         }
-        set.rdatas.len() as u16
+        count
     }
 
     /// Whether a message may hold what has been appended: an answer with more is never sent whole.

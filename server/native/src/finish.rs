@@ -96,8 +96,8 @@ fn finish_bare(linker: &Linker<'_>, names: Vec<Box<[u8]>>, segments: usize) -> O
 }
 
 fn finish_kept<'a>(
-    linker: &mut Linker<'_>,
-    (nodes, kept): (&Nodes, &'a Nodes),
+    linker: &mut Linker<'a>,
+    (nodes, kept): (&'a Nodes, &'a Nodes),
     apex: &[u8],
     mut bare: New,
 ) -> Linked<'a> {

@@ -9,6 +9,7 @@ mod cookie;
 mod dependents;
 mod encode;
 mod finish;
+mod lent;
 mod limiter;
 mod line;
 mod link;

@@ -6,14 +6,15 @@
 
 use std::collections::HashMap;
 
-use crate::content::{own_set, OwnSets, Set};
+use crate::content::{own_set, Set};
 use crate::encode::{self, Encoder};
+use crate::lent::{plain_octets, Lent, Owned};
 use crate::master::{CNAME, NS};
 use crate::name::{Name, NameMap, NameSet, Seeded};
 use crate::nodes::Nodes;
 use crate::packed::{
-    begin_entry, end_entry, mark_apart, put_answer, put_as_below, put_node, Entry, Parts, Stored, Trim, AUTHORITATIVE,
-    NXDOMAIN,
+    begin_entry, end_entry, mark_apart, put_answer, put_as_below, put_computed, put_node, Entry, Parts, Stored, Trim,
+    AUTHORITATIVE, NXDOMAIN,
 };
 
 const A: u16 = 1;
@@ -25,6 +26,8 @@ const NO_TYPE: u16 = 0;
 const MOST_ALIASES: usize = 16;
 /// Referrals up to here are the same for the cut and for names below it: all pointers reach.
 const SURELY_IN_REACH: usize = 8 * 1024;
+/// What the finished answers of a name may hold of other names' records, as in `server/zone/compile.py`.
+pub const MOST_DRAWN: usize = 4096;
 pub const STAR: &[u8] = b"\x01*";
 
 /// What is known of a zone when all its records have been read, and the plain names finished.
@@ -42,27 +45,27 @@ pub struct Surroundings<'a> {
     pub odd_parents: &'a NameSet,
 }
 
-/// A set of a zone.
-struct Owned {
-    owner: Vec<u8>,
-    rdtype: u16,
-    ttl_s: u32,
-    rdatas: Vec<Vec<u8>>,
-}
-
 /// The addresses of a child zone's name servers: of those inside of it (RFC 9471), and of others.
 #[derive(Default)]
-struct Glue {
-    required: Vec<Owned>,
-    optional: Vec<Owned>,
+struct Glue<'a> {
+    required: Vec<Lent<'a>>,
+    optional: Vec<Lent<'a>>,
+}
+
+impl Glue<'_> {
+    /// What they take that is not the cut's own.
+    fn drawn(&self, cut: &[u8]) -> usize {
+        let sets = self.required.iter().chain(&self.optional);
+        sets.filter(|set| set.owner() != cut).map(Lent::octets).sum()
+    }
 }
 
 /// How a chain of aliases ends.
-enum End {
+enum End<'a> {
     Outside,
     Missing,
     Empty,
-    Sets(OwnSets),
+    Sets(Entry<'a>),
 }
 
 /// Finishes names, one after the other.
@@ -80,7 +83,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Finishes a name by the entry that keeps its sets; returns None when Python has to.
-    pub fn name(&mut self, kept: &Entry<'_>) -> Option<Vec<u8>> {
+    pub fn name(&mut self, kept: &Entry<'a>) -> Option<Vec<u8>> {
         self.consulted.clear();
         let mut octets = Vec::new();
         let start = begin_entry(&mut octets, kept.name);
@@ -90,9 +93,9 @@ impl<'a> Linker<'a> {
             self.alias(kept, &mut octets, start)?;
         } else {
             self.put_cover(kept.name, &mut octets, start)?;
-            for (rdtype, ttl_s, rdatas) in kept.answers().map(|(rdtype, _)| own_set(kept, rdtype)) {
+            for (rdtype, _) in kept.answers() {
                 self.encoder.begin(kept.name, true);
-                let count = self.add(kept.name, true, rdtype, ttl_s, &rdatas);
+                let count = self.add(&Owned::kept(kept, rdtype), true);
                 self.put(&mut octets, rdtype, AUTHORITATIVE, [count, 0, 0], false);
             }
         }
@@ -128,58 +131,55 @@ impl<'a> Linker<'a> {
     }
 
     /// Finishes a zone cut: a referral (RFC 1034 section 4.3.2 step 3b), and the answer to DS, which is ours to give.
-    fn cut(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
+    fn cut(&mut self, kept: &Entry<'a>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
         let owner = kept.name;
-        let (_, ttl_s, servers) = own_set(kept, NS);
+        let servers = Owned::kept(kept, NS);
         let mut found = Glue::default();
-        for target in servers.iter().map(|name| name.to_ascii_lowercase()) {
+        for target in servers.rdatas.iter().map(|name| name.to_ascii_lowercase()) {
             if is_within(&target, self.zone.apex) {
                 let sets = if is_within(&target, owner) { &mut found.required } else { &mut found.optional };
-                sets.extend(self.addresses(&target)?);
+                self.addresses(&target, sets)?;
                 self.consulted.push(target);
             }
         }
-        let servers = Owned { owner: owner.to_vec(), rdtype: NS, ttl_s, rdatas: servers };
-        let below = self.referral(&servers, &found, false);
-        let other = if self.encoder.body.len() <= SURELY_IN_REACH {
-            Stored::new(put_as_below)
+        if found.drawn(owner) > MOST_DRAWN {
+            let computed = Stored::new(|octets| put_computed(octets, NO_TYPE));
+            put_node(octets, start, &computed, &computed, &[], 0);
         } else {
-            self.referral(&servers, &found, true)
-        };
-        put_node(octets, start, &other, &below, &[], 0);
+            let below = self.referral(&servers, &found, false);
+            let other = if self.encoder.body.len() <= SURELY_IN_REACH {
+                Stored::new(put_as_below)
+            } else {
+                self.referral(&servers, &found, true)
+            };
+            put_node(octets, start, &other, &below, &[], 0);
+        }
         if kept.answer(DS).is_none() {
             put_denial(octets, DS);
             return Some(());
         }
-        let (_, ttl_s, rdatas) = own_set(kept, DS);
         self.encoder.begin(owner, true);
-        let count = self.add(owner, true, DS, ttl_s, &rdatas);
+        let count = self.add(&Owned::kept(kept, DS), true);
         self.put(octets, DS, AUTHORITATIVE, [count, 0, 0], false);
         Some(())
     }
 
     /// Writes a referral, required glue first; optional glue may be left out where space is short.
-    fn referral(&mut self, servers: &Owned, glue: &Glue, exact: bool) -> Stored {
-        let cut = &servers.owner;
+    fn referral(&mut self, servers: &Owned<'_>, glue: &Glue<'_>, exact: bool) -> Stored {
+        let cut = servers.owner;
         self.encoder.begin(cut, exact);
         self.trims.clear();
-        let add = |linker: &mut Self, set: &Owned| {
-            linker.add(&set.owner, exact && set.owner == *cut, set.rdtype, set.ttl_s, &set.rdatas)
-        };
-        let authorities = add(self, servers);
+        let authorities = self.add(servers, exact);
         let mut additionals = 0;
         for set in &glue.required {
-            if !self.encoder.may_fit() {
-                break;
-            }
-            additionals += add(self, set);
+            additionals += self.add(&set.owned(), exact && set.owner() == cut);
         }
         for set in &glue.optional {
             if !self.encoder.may_fit() {
                 break;
             }
             self.trims.push(Trim { size: self.encoder.body.len(), counts: [0, authorities, additionals] });
-            additionals += add(self, set);
+            additionals += self.add(&set.owned(), false);
         }
         self.trims.reverse();
         let parts = self.encoder.parts(0, [0, authorities, additionals], false, &self.trims);
@@ -187,34 +187,52 @@ impl<'a> Linker<'a> {
     }
 
     /// Follows an alias as far as the zone goes and finishes its answers, for each type that the end of the chain holds.
-    fn alias(&mut self, kept: &Entry<'_>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
-        let owner = kept.name;
+    fn alias(&mut self, kept: &Entry<'a>, octets: &mut Vec<u8>, start: usize) -> Option<()> {
         let (chain, end) = self.chain(kept)?;
-        let last = self.consulted.last().cloned().unwrap_or_default();
-        let aliases = self.begin_chain(&chain);
+        let drawn = chain[1..].iter().map(Owned::octets).sum();
         let (flags, denies) = match end {
             End::Outside => (AUTHORITATIVE, false),
             End::Missing => (AUTHORITATIVE | NXDOMAIN, true),
             End::Empty | End::Sets(_) => (AUTHORITATIVE, true),
         };
-        let counts = [aliases, u16::from(denies), 0];
-        let other = Stored::new(|octets| put_answer(octets, NO_TYPE, &self.encoder.parts(flags, counts, denies, &[])));
+        let counts = [self.begin_chain(&chain), u16::from(denies), 0];
+        let other = Stored::new(|octets| match drawn {
+            0..=MOST_DRAWN => put_answer(octets, NO_TYPE, &self.encoder.parts(flags, counts, denies, &[])),
+            _ => put_computed(octets, NO_TYPE),
+        });
         let no_name = Stored::new(|octets| put_no_name(octets, NO_TYPE));
         put_node(octets, start, &other, &no_name, &[], 0);
         self.begin_chain(&chain[..1]);
         self.put(octets, CNAME, AUTHORITATIVE, [1, 0, 0], false);
-        let End::Sets(sets) = end else { return Some(()) };
-        for (rdtype, ttl_s, rdatas) in &sets {
-            let count = self.begin_chain(&chain) + self.add(&last, last == owner, *rdtype, *ttl_s, rdatas);
-            self.put(octets, *rdtype, AUTHORITATIVE, [count, 0, 0], false);
+        if let End::Sets(last) = end {
+            self.put_ends(&chain, drawn, &last, octets);
         }
         Some(())
     }
 
+    /// Writes an alias's answers to the types that the last name of its chain holds, the short ones first, as long as there is room.
+    fn put_ends(&mut self, chain: &[Owned<'_>], drawn_by_chain: usize, last: &Entry<'_>, octets: &mut Vec<u8>) {
+        let size = |(rdtype, _)| (drawn_by_chain + plain_octets(last, rdtype), rdtype);
+        let mut sizes: Vec<(usize, u16)> = last.answers().map(size).collect();
+        sizes.sort_unstable();
+        let mut drawn = 0;
+        for (size, rdtype) in sizes {
+            drawn += size;
+            if drawn > MOST_DRAWN {
+                put_computed(octets, rdtype);
+                continue;
+            }
+            let (_, ttl_s, rdatas) = own_set(last, rdtype);
+            let rdatas = rdatas.iter().map(Vec::as_slice).collect();
+            let set = Owned { owner: last.name, rdtype, ttl_s, rdatas };
+            let count = self.begin_chain(chain) + self.add(&set, false);
+            self.put(octets, rdtype, AUTHORITATIVE, [count, 0, 0], false);
+        }
+    }
+
     /// Follows an alias; notes the names of the zone that it leads through. None where Python has to.
-    fn chain(&mut self, kept: &Entry<'_>) -> Option<(Vec<Owned>, End)> {
-        let alias = |owner: &[u8], (rdtype, ttl_s, rdatas)| Owned { owner: owner.to_vec(), rdtype, ttl_s, rdatas };
-        let mut chain = vec![alias(kept.name, own_set(kept, CNAME))];
+    fn chain(&mut self, kept: &Entry<'a>) -> Option<(Vec<Owned<'a>>, End<'a>)> {
+        let mut chain = vec![Owned::kept(kept, CNAME)];
         loop {
             let target = chain.last()?.rdatas.first()?.to_ascii_lowercase();
             if !is_within(&target, self.zone.apex) {
@@ -223,29 +241,28 @@ impl<'a> Linker<'a> {
             if chain.len() == MOST_ALIASES || chain.iter().any(|alias| alias.owner == target) {
                 return None;
             }
-            self.consulted.push(target.clone());
-            match self.end_at(&target)? {
-                End::Sets(mut sets) if sets[0].0 == CNAME => chain.push(alias(&target, sets.swap_remove(0))),
+            let end = self.end_at(&target)?;
+            self.consulted.push(target);
+            match end {
+                End::Sets(entry) if entry.answer(CNAME).is_some() => chain.push(Owned::kept(&entry, CNAME)),
                 end => return Some((chain, end)),
             }
         }
     }
 
     /// Begins an answer with aliases, the first of which the question name owns; returns their number.
-    fn begin_chain(&mut self, chain: &[Owned]) -> u16 {
-        let owner = &chain[0].owner;
-        self.encoder.begin(owner, true);
-        chain.iter().map(|alias| self.add(&alias.owner, alias.owner == *owner, CNAME, alias.ttl_s, &alias.rdatas)).sum()
+    fn begin_chain(&mut self, chain: &[Owned<'_>]) -> u16 {
+        self.encoder.begin(chain[0].owner, true);
+        chain.iter().enumerate().map(|(number, alias)| self.add(alias, number == 0)).sum()
     }
 
     /// What an alias finds at a name of the zone; None where Python has to see.
-    fn end_at(&self, name: &[u8]) -> Option<End> {
+    fn end_at(&self, name: &[u8]) -> Option<End<'a>> {
         if self.zone.others.contains_key(name) || self.is_hidden(name) {
             return None;
         }
-        if let Some(entry) = self.zone.kept.named(name).or_else(|| self.zone.nodes.named(name)) {
-            let sets: OwnSets = entry.answers().map(|(rdtype, _)| own_set(&entry, rdtype)).collect();
-            return (entry.answer(NS).is_none()).then_some(End::Sets(sets));
+        if let Some(entry) = self.finished(name) {
+            return (entry.answer(NS).is_none()).then_some(End::Sets(entry));
         }
         if self.zone.children.contains_key(name) {
             return Some(End::Empty);
@@ -253,26 +270,26 @@ impl<'a> Linker<'a> {
         (!self.zone.wildcard_parents.contains(self.encloser(name)?)).then_some(End::Missing)
     }
 
-    /// The address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
-    fn addresses(&self, name: &[u8]) -> Option<Vec<Owned>> {
+    /// Adds the address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
+    fn addresses(&self, name: &[u8], found: &mut Vec<Lent<'a>>) -> Option<()> {
         let zone = &self.zone;
-        let owned = |rdtype, ttl_s, rdatas| Owned { owner: name.to_vec(), rdtype, ttl_s, rdatas };
         if let Some(sets) = zone.others.get(name) {
             let of = |rdtype| sets.iter().filter(move |set| set.rdtype == rdtype);
-            let found = of(A).chain(of(AAAA));
-            return Some(
-                found
-                    .map(|set| owned(set.rdtype, set.ttl_s, set.rdatas.iter().map(|each| each.to_vec()).collect()))
-                    .collect(),
-            );
+            found.extend(of(A).chain(of(AAAA)).map(|set| Lent::Left(set)));
+        } else if let Some(entry) = self.finished(name) {
+            let types = [A, AAAA].into_iter().filter(|rdtype| entry.answer(*rdtype).is_some());
+            found.extend(types.map(|rdtype| Lent::Addresses(entry, rdtype)));
+        } else if !zone.children.contains_key(name) && zone.wildcard_parents.contains(self.encloser(name)?) {
+            return None;
         }
-        let Some(entry) = zone.kept.named(name).or_else(|| zone.nodes.named(name)) else {
-            let is_covered = !zone.children.contains_key(name) && zone.wildcard_parents.contains(self.encloser(name)?);
-            return (!is_covered).then(Vec::new);
-        };
-        let has = |rdtype: &u16| entry.answer(*rdtype).is_some();
-        let sets = [A, AAAA].into_iter().filter(has).map(|rdtype| own_set(&entry, rdtype));
-        Some(sets.map(|(rdtype, ttl_s, rdatas)| owned(rdtype, ttl_s, rdatas)).collect())
+        Some(())
+    }
+
+    /// The sets of a name that are kept here, or its finished answers.
+    fn finished(&self, name: &[u8]) -> Option<Entry<'a>> {
+        let mut read = Name::new();
+        read.read(name)?;
+        self.zone.kept.find(&read, 0).or_else(|| self.zone.nodes.find(&read, 0))
     }
 
     /// The longest existing name above one of the zone.
@@ -281,7 +298,7 @@ impl<'a> Linker<'a> {
         let mut above = parent(name)?;
         loop {
             let exists = above == zone.apex || zone.children.contains_key(above) || zone.others.contains_key(above);
-            if exists || zone.kept.named(above).is_some() || zone.nodes.named(above).is_some() {
+            if exists || self.finished(above).is_some() {
                 return Some(above);
             }
             above = parent(above)?;
@@ -305,9 +322,9 @@ impl<'a> Linker<'a> {
         false
     }
 
-    fn add(&mut self, owner: &[u8], is_asked: bool, rdtype: u16, ttl_s: u32, rdatas: &[Vec<u8>]) -> u16 {
-        let rdatas: Vec<&[u8]> = rdatas.iter().map(Vec::as_slice).collect();
-        self.encoder.add(&encode::Set { owner, rdtype, ttl_s, rdatas: &rdatas }, is_asked)
+    fn add(&mut self, set: &Owned<'_>, is_asked: bool) -> u16 {
+        let Owned { owner, rdtype, ttl_s, ref rdatas } = *set;
+        self.encoder.add(&encode::Set { owner, rdtype, ttl_s, rdatas }, is_asked)
     }
 
     fn put(&self, octets: &mut Vec<u8>, rdtype: u16, flags: u16, counts: [u16; 3], soa: bool) {

@@ -30,7 +30,10 @@ type SetOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyTuple>);
 pub type RecordOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyBytes>);
 
 /// An answer: flags, counts, whether the SOA record follows, body, where its offsets move, and shorter forms.
-type AnswerOf<'py> = (u16, [u16; 3], bool, Bound<'py, PyBytes>, Vec<usize>, Vec<(usize, [u16; 3])>);
+type AnswerOf<'py> = (u16, Counts, bool, Bound<'py, PyBytes>, Vec<usize>, Vec<(usize, Counts)>);
+
+/// Records in the answer, authority and additional section.
+type Counts = (u16, u16, u16);
 
 #[pymethods]
 impl Bulk {
@@ -140,8 +143,8 @@ impl Bulk {
 }
 
 fn parts<'py>(py: Python<'py>, answer: &Answer<'_>) -> AnswerOf<'py> {
-    let trims = answer.trims().map(|trim| (trim.size, trim.counts)).collect();
-    (answer.flags, answer.counts, answer.soa, PyBytes::new(py, answer.body), answer.moving().collect(), trims)
+    let trims = answer.trims().map(|trim| (trim.size, trim.counts.into())).collect();
+    (answer.flags, answer.counts.into(), answer.soa, PyBytes::new(py, answer.body), answer.moving().collect(), trims)
 }
 
 /// The body as it is for a question name of so many octets.
