@@ -53,6 +53,12 @@ port: http
 {{- if .Values.webhook.certManager.enabled }}dns-api-webhook-tls{{ else }}{{ .Values.webhook.tls.secretName }}{{ end }}
 {{- end }}
 
+{{/* The port of a URL, said or meant. */}}
+{{- define "dns-api.url-port" -}}
+{{- $url := urlParse . -}}
+{{- trimPrefix ":" (regexFind ":[0-9]+$" $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- end }}
+
 {{/* The text of a generated manifest, `file`, with the labels of the release. */}}
 {{- define "dns-api.manifest" -}}
 {{- $labels := include "dns-api.labels" .root | nindent 4 }}

@@ -48,14 +48,22 @@ REACHABLE = tuple(
         "hostPort=53",
     )
 )
-ON_NODES = ("manager.hostNetwork=true", "providers.hosted.server.hostNetwork=true")
+ON_NODES = (
+    "manager.hostNetwork=true",
+    "providers.hosted.server.hostNetwork=true",
+    "providers.hosted.server.httpPort=8081",
+)
 LABELLED = ("commonLabels.team=dns", "manager.podLabels.tier=control", "providers.hosted.server.podLabels.tier=data")
 NODES = (
     "manager.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
     ".nodeSelectorTerms[0].matchExpressions[0]"
 )
 NO_WEBHOOK = ("webhook.service.enabled=false",)
-OWN_CERTIFICATE = ("webhook.certManager.enabled=false", "webhook.tls.secretName=own", "webhook.tls.caBundle=Y2E=")
+OWN_CERTIFICATE = (
+    "webhook.certManager.enabled=false",
+    "webhook.tls.secretName=own",
+    "webhook.tls.caBundle=LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
+)
 
 
 def _matrix() -> Iterator[tuple[str, ...]]:
@@ -192,9 +200,9 @@ def test_a_certificate_of_ones_own_needs_no_cert_manager() -> None:
     manifests = render(*OWN_CERTIFICATE)
     assert not any("cert-manager" in text for text in strings(manifests))
     hooks = one(manifests, "ValidatingWebhookConfiguration", "dns-api")["webhooks"]
-    assert {hook["clientConfig"]["caBundle"] for hook in hooks} == {"Y2E="}
+    assert {hook["clientConfig"]["caBundle"] for hook in hooks} == {"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="}
     services = [each["spec"]["caBundle"] for each in manifests if each["kind"] == "APIService"]
-    assert set(services) == {"Y2E="}
+    assert set(services) == {"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="}
 
 
 @pytest.mark.parametrize(
@@ -213,7 +221,7 @@ def test_a_certificate_of_ones_own_needs_no_cert_manager() -> None:
         (("manger.replicas=2",), "additional properties 'manger' not allowed"),
         (("manager.replica=2",), "at '/manager': additional properties 'replica' not allowed"),
         (("networkPolicy.manager.egress=1",), "additional properties 'egress' not allowed"),
-        (("commonLabels.helm\\.sh/chart=x",), "commonLabels, podLabels: found helm.sh/chart, allowed: any but"),
+        (("commonLabels.helm\\.sh/chart=x",), "commonLabels: found helm.sh/chart, allowed: any but"),
         (("commonLabels.a=x", "manager.podLabels.a=y"), "manager.podLabels: found a, allowed: labels that are not in"),
         (
             (*only("hosted"), *ON_NODES, "providers.hosted.server.port=53"),
