@@ -63,7 +63,9 @@ class GoneGoal:
             return Verdict(True)
         if not obj["metadata"].get("deletionTimestamp"):
             return Verdict(False, "nobody has deleted it yet")
-        return Verdict(False, "; ".join(held_by(obj)) or "the API is about to remove it")
+        return Verdict(
+            False, "; ".join(each.removesuffix(".") for each in held_by(obj)) or "the API is about to remove it"
+        )
 
 
 Goal = ConditionGoal | GoneGoal

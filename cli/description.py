@@ -25,6 +25,7 @@ MAX_EVENTS: Final = 20
 MAX_VALUE: Final = 300
 _CONDITION_HEADERS: Final = ("TYPE", "STATUS", "REASON", "SINCE", "GENERATION", "MESSAGE")
 _EVENT_HEADERS: Final = ("LAST SEEN", "TYPE", "REASON", "FROM", "MESSAGE")
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the spec once more, for kubectl's own use
 _ELSEWHERE: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
@@ -57,11 +58,15 @@ def _identity(obj: Manifest, now: datetime) -> Rows:
         ("Generation", metadata.get("generation")),
         ("UID", metadata.get("uid")),
         ("Labels", _pairs(metadata.get("labels"))),
-        ("Annotations", _pairs(metadata.get("annotations"))),
+        ("Annotations", _pairs(_without_copy(metadata.get("annotations")))),
         ("Finalizers", ", ".join(metadata.get("finalizers") or ())),
         ("Owned by", ", ".join(f"{each['kind']} {each['name']}" for each in metadata.get("ownerReferences") or ())),
     ]
     return [(name, str(value)) for name, value in rows if value]
+
+
+def _without_copy(annotations: Mapping[str, str] | None) -> Mapping[str, str]:
+    return {name: value for name, value in (annotations or {}).items() if name != _LAST_APPLIED}
 
 
 def _wanted(obj: Manifest) -> Rows:

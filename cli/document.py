@@ -25,6 +25,19 @@ _TYPE_FORMS: Final = (
     ("apiVersion", re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+"), "allowed are VERSION and GROUP/VERSION"),
     ("kind", re.compile(r"[A-Za-z][A-Za-z0-9]*"), "a word such as Zone is required"),
 )
+_OF_THE_API: Final = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "managedFields",
+        "selfLink",
+    }
+)
+"""Metadata that an API gives to its objects itself: of no meaning in a manifest, and refused by another API."""
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _EMPTY: Final = re.compile(r"\s*(?:(?:#[^\n]*|%[^\n]*|\.\.\.)(?:\s+|\Z))*")
 
@@ -62,7 +75,10 @@ class Fault:
 
 
 def read_documents(sources: Iterable[str]) -> tuple[list[Document], list[Fault]]:
-    """Return the manifests of all sources, those of Lists one by one, and what could not be read."""
+    """Return the manifests of all sources, those of Lists one by one, and what could not be read.
+
+    Metadata that an API gives itself is left out, so that what `dns-api get -o yaml` prints can be applied anywhere.
+    """
     found = [each for source in sources for name, text in _texts(source) for each in _of_text(name, text)]
     return [each for each in found if isinstance(each, Document)], [each for each in found if isinstance(each, Fault)]
 
@@ -142,7 +158,11 @@ def _manifests(content: object, place: str) -> Iterator[Document | Fault]:
         return
     faults = tuple(_faults(content))
     metadata = content.get("metadata")
-    subject = f"{content.get('kind')} {metadata.get('name')}" if isinstance(metadata, dict) else ""
+    subject = ""
+    if isinstance(metadata, dict):
+        subject = f"{content.get('kind')} {metadata.get('name')}"
+        for name in _OF_THE_API & metadata.keys():
+            del metadata[name]
     yield Fault(place, faults, subject) if faults else Document(place, content)
 
 

@@ -53,26 +53,34 @@ def find_files(kubeconfig: Path | None, environ: Mapping[str, str], folder: Path
     at all, and when a file was named that does not exist: going on would act on an API that nobody meant.
     """
     if kubeconfig is not None:
-        if not kubeconfig.is_file():
+        if not _is_file(kubeconfig):
             raise ConfigError(f"--kubeconfig: found no file at {kubeconfig}")
         return Files((kubeconfig,), f"--kubeconfig {kubeconfig}")
     if listed := environ.get("KUBECONFIG", ""):
         named = tuple(Path(path).expanduser() for path in listed.split(os.pathsep) if path)
-        existing = tuple(path for path in named if path.is_file())
+        existing = tuple(path for path in named if _is_file(path))
         if not existing:
             raise ConfigError(f"KUBECONFIG: found no file at {listed}; unset it or name one that exists")
         return Files(existing, f"KUBECONFIG={listed}")
-    if (folder / UP_KUBECONFIG).is_file():
+    if _is_file(folder / UP_KUBECONFIG):
         return Files((folder / UP_KUBECONFIG,), f"{UP_KUBECONFIG} of `dns-api up`", of_up=True)
     if all(environ.get(name) for name in _POD):
         return None
     home = Path(environ.get("HOME") or Path.home()) / HOME_KUBECONFIG
-    if home.is_file():
+    if _is_file(home):
         return Files((home,), str(home))
     tried = (
         f"--kubeconfig and KUBECONFIG are not given, there is neither {UP_KUBECONFIG} nor {home}, and this is no pod"
     )
     raise ConfigError(f"found no API: {tried}\n  start one here with `dns-api up`, or name one with --kubeconfig")
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; raises ConfigError where nobody lets us look."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise ConfigError(f"kubeconfig {path}: cannot be read: {error.strerror}") from error
 
 
 def read(files: Files, context: str | None) -> View:

@@ -6,12 +6,14 @@ others need and `dns-api get` starts quickly. Each module has `register(app)`, w
 
 from __future__ import annotations
 
+import errno
 import importlib
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from types import ModuleType
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -44,18 +46,33 @@ def build(called: str | None) -> typer.Typer:
     """Return the command with `called` at work and the others as lines of the help."""
     app = typer.Typer(
         name="dns-api",
-        help="DNS declared as Kubernetes resources, answered by an authoritative name server.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # messages in one piece, which people search for and programs read
+        context_settings={"help_option_names": ["--help", "-h"]},
     )
+    app.callback()(_options)
     for name, (module, text) in COMMANDS.items():
         if name == called:
             _load(name, module).register(app)
         else:
             app.command(name, help=text)(_elsewhere)
     return app
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dns-api {version('dns-api')}")
+        raise typer.Exit
+
+
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """DNS declared as Kubernetes resources, answered by an authoritative name server."""
 
 
 def _load(name: str, module: str) -> ModuleType:
@@ -82,6 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         build(next((word for word in words if not word.startswith("-")), None))(words)
     except KeyboardInterrupt:  # before a command minds signals itself
         raise SystemExit(INTERRUPTED) from None
+    except OSError as error:
+        if not error.filename and error.errno != errno.ENOSPC:
+            raise
+        where = f"{error.filename}: " if error.filename else ""  # a file that nobody lets us use, or a full disk
+        typer.echo(f"error: {where}{error.strerror}", err=True)
+        raise SystemExit(1) from error
 
 
 if __name__ == "__main__":

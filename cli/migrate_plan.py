@@ -165,4 +165,4 @@ def _zone_manifest(domain: Fqdn, wish: Wish) -> Manifest:
 
 _ADOPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {ROUTE53: {"enabled": True}}
 """How a RecordSet says that it takes an existing one over, for providers whose DNS answers tell enough for that."""
-_ZONE_ADOPTIONS: Final = {ROUTE53: "hostedZoneID", CLOUDFLARE: "zoneID"}
+_ZONE_ADOPTIONS: Final = {ROUTE53: "hostedZoneId", CLOUDFLARE: "zoneID"}

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from kube.errors import Cause, Conflict, KubeError
+from kube.errors import Cause, Conflict, KubeError, NotFound
 
 _TYPED_FAULT: Final = re.compile(r"^\s*\.(?P<field>\S+): (?P<message>.+)$", re.MULTILINE)
 _STRICT_FAULT: Final = re.compile(r'(?P<message>unknown field|duplicate field) "(?P<field>[^"]+)"')
+_NO_NAMESPACE: Final = re.compile(r'namespaces "(?P<name>[^"]+)" not found')
 _TAKE_OVER: Final = (
     "other field managers own these fields: leave them out of the manifest, or take them over with --force"
 )
@@ -29,6 +30,8 @@ def faults(error: KubeError) -> Iterator[str]:
         yield from error.message.splitlines()
     for cause in causes:
         yield f"{cause.field}: {cause.message}" if cause.field else cause.message
+    if isinstance(error, NotFound) and (absent := _NO_NAMESPACE.fullmatch(error.message)):
+        yield f"create it with `kubectl create namespace {absent['name']}`, or put a Namespace among the manifests"
     if isinstance(error, Conflict) and any(cause.reason == "FieldManagerConflict" for cause in causes):
         yield _TAKE_OVER
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -60,8 +61,9 @@ def up_command(
     for path in manifests or ():
         if not path.exists():
             raise typer.BadParameter(f"found nothing at {path}, allowed are files and folders", param_hint="-f")
-    if data_dir.exists() and not data_dir.is_dir():
-        raise typer.BadParameter(f"{data_dir} is a file, a folder is needed", param_hint="--data-dir")
+    with suppress(OSError):  # a place that nobody lets us look at is told when it is opened
+        if data_dir.exists() and not data_dir.is_dir():
+            raise typer.BadParameter(f"{data_dir} is a file, a folder is needed", param_hint="--data-dir")
     config = UpConfig(
         data_dir=data_dir,
         manifests=tuple(manifests or ()),

@@ -145,9 +145,21 @@ def test_two_manifests_of_one_object_are_a_fault(cli: Cli) -> None:
     assert "describes the same object as standard input (document 1)" in result.stderr
 
 
-def test_a_missing_namespace_is_told(everywhere: Cli) -> None:
+def test_a_missing_namespace_is_told_and_how_to_make_it(everywhere: Cli) -> None:
     complaint = everywhere.within("nowhere").fails("apply", "-f", "-", stdin=text(config_map("x")))
     assert 'namespaces "nowhere" not found' in complaint
+    assert "kubectl create namespace nowhere" in complaint
+
+
+def test_what_get_prints_can_be_applied_again_after_a_loss(cli: Cli, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www")))
+    cli.ok("wait", "rrset/www")
+    saved = cli.ok("get", "rrset", "-o", "yaml")
+    assert "resourceVersion" in saved
+    cli.ok("delete", "rrset/www")
+    assert cli.ok("apply", "-f", "-", stdin=saved) == "recordset.dns.appthrust.io/www created\n"
+    cli.ok("wait", "rrset/www")
+    assert cli.ok("apply", "-f", "-", stdin=saved) == "recordset.dns.appthrust.io/www unchanged\n"
 
 
 def test_a_kind_can_be_used_right_after_its_definition(cli: Cli, everywhere: Cli, namespace: str) -> None:

@@ -72,6 +72,13 @@ def test_the_first_configuration_there_is_counts(tmp_path: Path) -> None:
     assert find_files(at_home, listed, folder).paths == (at_home,)  # type: ignore[union-attr]  # it is there
 
 
+def test_a_file_that_nobody_lets_us_see_is_told(tmp_path: Path) -> None:
+    unseen = tmp_path / ("x" * 300)  # as for a folder without rights, the system fails to look
+    for given, environ in ((unseen, {}), (None, {"KUBECONFIG": str(unseen)}), (None, {"HOME": str(unseen)})):
+        with pytest.raises(ConfigError, match=r"^kubeconfig .*: cannot be read: File name too long"):
+            find_files(given, environ, tmp_path)
+
+
 def test_a_file_that_was_named_must_exist(tmp_path: Path) -> None:
     kubeconfig(tmp_path / ".kube/config")
     environ = {"HOME": str(tmp_path)}

@@ -26,7 +26,7 @@ def test_a_zone_waits_for_its_record_sets_and_says_so(cli: Cli, namespace: str, 
         told = process.stderr.until(f"{namespace}/www")
         assert "waiting (" in told
         assert "zone.dns.appthrust.io/zone: Programmed is False (ProviderChangePending)" in told
-        assert "held by finalizer dns.appthrust.io/core" in told
+        assert told.endswith(f"{namespace}/www; held by finalizer dns.appthrust.io/core")
         cli.ok("delete", "rrset/www")
         assert process.ended() == 0
         assert process.stdout.rest() == "zone.dns.appthrust.io/zone deleted"

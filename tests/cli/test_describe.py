@@ -36,6 +36,12 @@ def test_a_zone_is_described(cli: Cli, namespace: str, served_zone: str) -> None
     assert "Programmed" in {line.split()[2] for line in section(described, "Events")[1:]}
 
 
+def test_the_copy_that_kubectl_keeps_is_no_annotation_to_read(cli: Cli) -> None:
+    kept = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "a"}
+    cli.ok("apply", "-f", "-", stdin=text(config_map("x", annotations=kept)))
+    assert re.search(r"Annotations +team=a\n", cli.ok("describe", "cm/x"))
+
+
 def test_what_an_object_waits_for_is_told(cli: Cli, domain: str) -> None:
     cli.ok("apply", "-f", "-", stdin=text(zone(domain, zone_class="absent")))
     cli.ok("wait", "zone/zone", "--for=condition=Accepted=Unknown")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from importlib.metadata import version
 from types import ModuleType
 
 import pytest
@@ -35,6 +36,38 @@ def test_every_command_has_a_help(name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"dns-api {name}" in done.stdout or "Usage" in done.stdout
+
+
+def test_the_version_and_the_short_help_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, told in ((["--version"], f"dns-api {version('dns-api')}\n"), (["wait", "-h"], "Wait for objects")):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["server", "--kubeconfig", "x" * 300],
+        ["manager", "--kubeconfig", "x" * 300],
+        ["up", "-f", "x" * 300],
+    ],
+)
+def test_a_file_that_nobody_lets_us_use_is_told(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"error: {'x' * 300}: File name too long"
+
+
+def test_a_fault_of_the_network_that_nobody_expected_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_name: str) -> ModuleType:
+        raise ConnectionResetError
+
+    monkeypatch.setattr(importlib, "import_module", broken)
+    with pytest.raises(ConnectionResetError):
+        main(["up"])
 
 
 def test_an_early_interrupt_ends_it_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from cli.main import build
 from cli.migrate_registry import Affix, read_value, record_set_of, txt_names
-from tests.cli.command import started
+from tests.cli.command import ROOT, started
 from zonemodel.record import RecordType
 
 REGISTRY = "heritage=external-dns,external-dns/owner=prod,external-dns/resource"
@@ -67,8 +67,21 @@ def test_owned_record_sets_come_with_adoption_and_nothing_else_is_in_the_plan(zo
     assert found["www", "A"]["a"] == {"addresses": ["192.0.2.10"]}
     assert all(each["adoption"] == {"enabled": True} for each in found.values())
     zone = next(each for each in yaml.safe_load_all(result.stdout) if each["kind"] == "Zone")
-    assert zone["spec"]["adoption"] == {"hostedZoneID": "Z123"}
+    assert zone["spec"]["adoption"] == {"hostedZoneId": "Z123"}
     assert zone["metadata"]["annotations"] == {"endpoint.dns.appthrust.io/route53-recordset-adoption": "enabled"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "identifier"), [("route53", "Z0123456789"), ("cloudflare", "0123456789abcdef0123456789abcdef")]
+)
+def test_the_adoption_of_a_zone_is_what_its_provider_takes(zone_file: str, provider: str, identifier: str) -> None:
+    arguments = ("--provider", f"{provider}.dns.appthrust.io/v1alpha1", "--adopt-zone", identifier)
+    plan = yaml.safe_load_all(run("--plan", "--zone-file", zone_file, *arguments).stdout)
+    zone = next(each for each in plan if each["kind"] == "Zone")
+    manifest = yaml.safe_load((ROOT / f"helm/files/{provider}/provider.yaml").read_text(encoding="utf-8"))
+    (version,) = manifest["spec"]["versions"]
+    schema = version["zone"]["schemas"]["adoption"]["openAPIV3Schema"]
+    assert set(zone["spec"]["adoption"]) == set(schema["required"])
 
 
 def test_what_is_left_out_says_why(zone_file: str) -> None:

@@ -154,7 +154,7 @@ def test_a_folder_in_use_is_told(up: Up, environment: dict[str, str]) -> None:
     assert f"is in use by process {up.process.pid}; stop it or choose another --data-dir" in result.stderr
 
 
-@pytest.mark.parametrize("place", ["/proc/dns-api", "file/below"])
+@pytest.mark.parametrize("place", ["/proc/dns-api", "file/below", "x" * 300])
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, environment: dict[str, str], place: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = finished("up", *ANY_PORTS, "--data-dir", str(tmp_path / place), environment=environment)
