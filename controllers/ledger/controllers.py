@@ -5,8 +5,8 @@ Owns event mapping and registration only; what a provider alone follows it adds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from controllers.api.provider import Provider
 from controllers.api.zone_class import ZoneClass
@@ -19,6 +19,8 @@ from controllers.ledger.class_rule import ClassRule, P
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.surroundings import CLASS_INDEX, Surroundings
 from controllers.ledger.zone_class import ZoneClassReconciler
+from controllers.probe.desk import ProbeDesk
+from controllers.probe.prober import Prober
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
 from kube.informer import Informer
@@ -138,6 +140,35 @@ class LedgerControllers(Generic[P]):
         events.follow(informers.zone_classes, self.zones_for_zone_class, self.zone_units)
         events.follow(informers.providers, self.zones_for_provider, self.zone_units)
         events.follow(informers.zone_units, self.zones_for_zone_unit, self.zone_units)
+
+
+class ProbedLedger(Generic[P]):
+    """What a provider that asks name servers runs while its manager leads; a zone is looked at after each round over it.
+
+    A provider makes `ledger` of its own, with reconcilers that ask the `desk`.
+    """
+
+    ledger: LedgerControllers[P]
+
+    def __init__(self, name: str, surroundings: Surroundings, prober: Prober) -> None:
+        self.desk = ProbeDesk(name, prober.probe, self._look_at, surroundings.clock)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.ledger.close()
+
+    @property
+    def controllers(self) -> Sequence[Controller[Any]]:
+        return *self.ledger.controllers, *self.desk.controllers
+
+    @property
+    def conversions(self) -> ConversionDesk:
+        return self.ledger.conversions
+
+    def _look_at(self, zone: ObjectKey) -> None:
+        self.ledger.zone_units.enqueue(zone)
 
 
 def keys_for_zone_class(change: Change[ZoneClass]) -> Iterator[ObjectKey]:

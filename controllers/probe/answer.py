@@ -85,6 +85,8 @@ class Answer:
 
 
 SILENCE: Final = Answer(Outcome.SILENT, "TIMEOUT")
+OVERDUE: Final = Answer(Outcome.SILENT, "OVERDUE")
+"""The round took too long: whether the server would have answered is not known."""
 NO_ROUTE: Final = Answer(Outcome.UNROUTABLE, "UNREACHABLE")
 GARBAGE: Final = Answer(Outcome.FAILED, "MALFORMED")
 NOT_AUTHORITATIVE: Final = Answer(Outcome.LAME, "NOERROR")

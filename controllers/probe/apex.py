@@ -35,11 +35,13 @@ class Delegation:
     """The servers of a zone; `faults` say what is wrong with the way to them.
 
     `names` are those of the servers, None when they are known by address, so that nobody can tell which name at the apex is whose.
+    `denied` when there are none since the zone above says so, and not since it could not be asked.
     """
 
     servers: tuple[Server, ...]
     faults: tuple[str, ...] = field(default=())
     names: frozenset[str] | None = None
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

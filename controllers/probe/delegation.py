@@ -19,7 +19,7 @@ import dns.rdatatype
 import dns.resolver
 
 from controllers.probe.address import DNS_PORT, Address, ServerName
-from controllers.probe.answer import Question, is_within, name_of, text_of
+from controllers.probe.answer import Outcome, Question, is_within, name_of, read_answer, text_of
 from controllers.probe.apex import Apex, Delegation, Named, read_glue
 from controllers.probe.exchange import TIMEOUT_S, Exchange
 from controllers.probe.host import AddressBook, server_of
@@ -76,8 +76,8 @@ class Walk:
         if parent is None:
             return Delegation((), (f"no resolver tells the name servers above {zone}",))
         delegated = await self._descend(zone, parent)
-        if isinstance(delegated, str):
-            return Delegation((), (delegated,))
+        if isinstance(delegated, Delegation):
+            return delegated
         apex = Apex(zone, self._exchange, self._book, self._timeout_s, self._port)
         return await apex.grow(delegated)
 
@@ -89,31 +89,32 @@ class Walk:
                 return named
         return None
 
-    async def _descend(self, zone: str, start: Named) -> Named | str:
-        """Follow referrals down to the zone; returns a text that says why it cannot be reached."""
+    async def _descend(self, zone: str, start: Named) -> Named | Delegation:
+        """Follow referrals down to the zone; returns a delegation to nobody, which says why, when it cannot be reached."""
         at = start
         for _ in range(STEP_LIMIT):
             found = await self._delegated_by(at, zone)
-            above = at.owner or "the root"
-            if found is None:
-                return f"no name server of {above} delegates {zone}"
-            if found.owner == zone:
+            if isinstance(found, Delegation) or found.owner == zone:
                 return found
             at = found
-        return f"the delegation of {zone} leads over more than {STEP_LIMIT} zones"
+        return Delegation((), (f"the delegation of {zone} leads over more than {STEP_LIMIT} zones",))
 
-    async def _delegated_by(self, above: Named, zone: str) -> Named | None:
+    async def _delegated_by(self, above: Named, zone: str) -> Named | Delegation:
         """Return the name servers that one of the servers above names for the zone, or for a zone on the way to it."""
+        denied = False
         for name in sorted(above.names)[:PARENTS_ASKED]:
             hosts = above.glue.get(name) or (await self._book.look_up(name)).found
             for host in sorted(hosts, key=lambda each: (":" in each, each))[:ADDRESSES_ASKED]:
                 question = Question(zone, dns.rdatatype.NS)
                 reply = await self._exchange.ask(Address(host, self._port), question, self._timeout_s)
-                if isinstance(reply, dns.message.Message) and reply.rcode() == dns.rcode.NOERROR:
-                    found = _read_named(reply, zone, above.owner)
-                    if found is not None:
-                        return found
-        return None
+                if not isinstance(reply, dns.message.Message):
+                    continue
+                found = _read_named(reply, zone, above.owner) if reply.rcode() == dns.rcode.NOERROR else None
+                if found is not None:
+                    return found
+                denied |= read_answer(reply, question, above.owner).outcome in (Outcome.NO_NAME, Outcome.NO_DATA)
+        fault = f"no name server of {above.owner or 'the root'} delegates {zone}"
+        return Delegation((), (fault,), denied=denied)
 
     async def _recursively(self, name: str) -> Named | None:
         for resolver in self._resolvers:

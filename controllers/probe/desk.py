@@ -1,11 +1,13 @@
 """The rounds of all zones: which is due when, and what the newest one of each zone said.
 
 Owns scheduling. A zone has at most one round under way, and its newest round is all that is kept of it; whoever looks at a zone never waits
-for servers. The manager runs `controller`.
+for servers. Zones whose servers keep us waiting have workers of their own, so that they hold up one another and nobody else. The manager
+runs `controllers`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +18,12 @@ from controllers.runtime.controller import Controller, Requeue
 from kube.object import ObjectKey
 
 WORKERS: Final = 16
+"""Of the quick zones, and as many of the slow ones."""
 PAUSE_S: Final = 1.0
+QUICK_S: Final = 30.0
+"""A round that takes longer is broken off, and made by those who have the time; the zone stays with them for some rounds."""
+CUT_OFF_S: Final = 8 * QUICK_S
+"""What a round counts for that was broken off: nobody knows how long it would have taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,13 @@ class _Entry:
     probed: Probed | None = None
     ended_s: float = 0.0
     took_s: float = 0.0
+    scope: asyncio.Timeout | None = None
+    usual_s: float = 0.0
+    """What a round takes; half of a long one is remembered by the next."""
+
+    @property
+    def slow(self) -> bool:
+        return self.usual_s > QUICK_S
 
 
 class ProbeDesk:
@@ -52,7 +66,12 @@ class ProbeDesk:
         self._done = done
         self._clock = clock
         self._entries: dict[ObjectKey, _Entry] = {}
-        self.controller: Controller[ObjectKey] = Controller(f"{name}-probe", self._run, workers=WORKERS)
+        self._quick: Controller[ObjectKey] = Controller(f"{name}-probe", self._run_quickly, workers=WORKERS)
+        self._slow: Controller[ObjectKey] = Controller(f"{name}-probe-slow", self._run_slowly, workers=WORKERS)
+
+    @property
+    def controllers(self) -> tuple[Controller[ObjectKey], ...]:
+        return self._quick, self._slow
 
     def ask(self, zone: ObjectKey, plan: Plan) -> Probed | None:
         """Return the newest round of a zone, whatever plan it carried out; a round for this plan follows if it is due."""
@@ -60,12 +79,14 @@ class ProbeDesk:
         if entry is None:
             entry = self._entries[zone] = _Entry(plan)
         entry.plan = plan
-        self.controller.queue.add_after(zone, max(self._due_s(entry), 0.0))
+        self._schedule(zone, entry)
         return entry.probed
 
     def forget(self, zone: ObjectKey) -> None:
-        """Drop a zone: it is not asked about any more."""
-        self._entries.pop(zone, None)
+        """Drop a zone: it is not asked about any more, and a round that is under way is broken off."""
+        entry = self._entries.pop(zone, None)
+        if entry is not None and entry.scope is not None:
+            entry.scope.reschedule(asyncio.get_running_loop().time())
 
     def _due_s(self, entry: _Entry) -> float:
         """Return in how many seconds the zone is to be probed; a changed plan waits only for as long as keeps rounds apart.
@@ -78,19 +99,47 @@ class ProbeDesk:
         same = entry.probed.plan == entry.plan
         return (max(entry.plan.interval_s, entry.took_s) if same else PAUSE_S) - since_s
 
-    async def _run(self, zone: ObjectKey) -> Requeue | None:
+    def _schedule(self, zone: ObjectKey, entry: _Entry) -> None:
+        workers = self._slow if entry.slow else self._quick
+        workers.queue.add_after(zone, max(self._due_s(entry), 0.0))
+
+    async def _run_quickly(self, zone: ObjectKey) -> Requeue | None:
+        return await self._run(zone, QUICK_S)
+
+    async def _run_slowly(self, zone: ObjectKey) -> Requeue | None:
+        return await self._run(zone, None)
+
+    async def _run(self, zone: ObjectKey, limit_s: float | None) -> Requeue | None:
         entry = self._entries.get(zone)
-        if entry is None:
-            return None
+        if entry is None or entry.slow is not (limit_s is None):
+            return None  # the others have it
         due_s = self._due_s(entry)
         if due_s > 0:
             return Requeue(due_s)
         plan, began_s = entry.plan, self._clock()
-        found = await self._probe(plan)
+        found = await self._carried_out(entry, limit_s)
         if self._entries.get(zone) is not entry:
+            return None
+        if found is None:
+            entry.usual_s = CUT_OFF_S
+            self._schedule(zone, entry)
             return None
         entry.probed = Probed(plan, found)
         entry.ended_s = self._clock()
         entry.took_s = entry.ended_s - began_s
+        entry.usual_s = max(entry.took_s, entry.usual_s / 2)
         self._done(zone)
-        return Requeue(max(self._due_s(entry), 0.0))
+        if entry.slow is (limit_s is None):
+            return Requeue(max(self._due_s(entry), 0.0))
+        self._schedule(zone, entry)
+        return None
+
+    async def _carried_out(self, entry: _Entry, limit_s: float | None) -> Round | None:
+        """Return the round for a plan, None when it was broken off: by the limit, or since the zone is forgotten."""
+        try:
+            async with asyncio.timeout(limit_s) as entry.scope:
+                return await self._probe(entry.plan)
+        except TimeoutError:
+            return None
+        finally:
+            entry.scope = None

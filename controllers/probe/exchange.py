@@ -1,8 +1,8 @@
 """One question to one server: UDP first, TCP when the answer was cut, without EDNS for a server that does not know it.
 
-Owns sockets, the time that one question may take, and the bounds on what is sent, on how many sockets are open at a time, and on how
-many of those one round may wait for. Each question has a source port and an ID of its own; messages that do not belong to it are passed
-over. Sends queries only, never an update.
+Owns sockets, the time that one question may take, and the bounds on what is sent, on how many sockets are open at a time, and on what
+one round may have of those and of the time. Each question has a source port and an ID of its own; messages that do not belong to it are
+passed over. Sends queries only, never an update.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
@@ -28,8 +29,9 @@ import dns.rcode
 import dns.rdatatype
 
 from controllers.probe.address import Address
-from controllers.probe.answer import GARBAGE, NO_ROUTE, SILENCE, Answer, Question
+from controllers.probe.answer import GARBAGE, NO_ROUTE, OVERDUE, SILENCE, Answer, Question
 from controllers.probe.pace import Pace
+from controllers.probe.slots import Slots
 from controllers.runtime.metrics import PROVIDER_CALLS
 
 EDNS_PAYLOAD_OCTETS: Final = 1232
@@ -47,7 +49,9 @@ _NO_ROUTE: Final = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
 )
 _NO_EDNS: Final = frozenset({dns.rcode.FORMERR, dns.rcode.NOTIMP})
-_SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, Slots] = WeakKeyDictionary()
+_ASKING: ContextVar[object] = ContextVar("asking", default=None)
+"""The round that a question is of: sockets are shared by rounds."""
 
 
 class Exchange(Protocol):
@@ -60,18 +64,31 @@ class Exchange(Protocol):
 
 
 class Share:
-    """Asks by another exchange, no more than `limit` questions at a time; use one for each round."""
+    """Asks by another exchange, no more than `limit` questions at a time and for no longer than `time_s`; use one for each round.
 
-    def __init__(self, exchange: Exchange, limit: int = SHARE_LIMIT) -> None:
+    What is not answered by then has not been answered at all. `overdue` says that there was such a question.
+    """
+
+    def __init__(self, exchange: Exchange, limit: int = SHARE_LIMIT, time_s: float | None = None) -> None:
         self._exchange = exchange
         self._free = asyncio.Semaphore(limit)
+        self._loop = asyncio.get_running_loop()
+        self._ends = self._loop.time() + time_s if time_s is not None else None
+        self.overdue = False
 
     async def ask(
         self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
     ) -> dns.message.Message | Answer:
         """Return the server's message, or the Answer that says why there is none."""
-        async with self._free:
-            return await self._exchange.ask(server, question, timeout_s, recursion=recursion)
+        if self._ends is None or self._loop.time() < self._ends:
+            try:
+                async with asyncio.timeout_at(self._ends), self._free:
+                    _ASKING.set(self)
+                    return await self._exchange.ask(server, question, timeout_s, recursion=recursion)
+            except TimeoutError:
+                pass
+        self.overdue = True
+        return OVERDUE
 
 
 class NetworkExchange:
@@ -121,7 +138,7 @@ class NetworkExchange:
     ) -> dns.message.Message:
         await self._pace.wait_turn(server)
         try:
-            async with _slots(), _datagrams(server) as datagrams:
+            async with _slots().one(_ASKING.get()), _datagrams(server) as datagrams:
                 return await dns.asyncquery.udp(
                     query,
                     server.host,
@@ -135,7 +152,7 @@ class NetworkExchange:
                 )
         except dns.message.Truncated:
             await self._pace.wait_turn(server)
-            async with _slots(), asyncio.timeout(timeout_s):
+            async with _slots().one(_ASKING.get()), asyncio.timeout(timeout_s):
                 wire = await _over_tcp(server, query.to_wire())
             return await _parsed(wire, query)
 
@@ -192,12 +209,12 @@ async def _parsed(wire: bytes, query: dns.message.Message) -> dns.message.Messag
     return reply
 
 
-def _slots() -> asyncio.Semaphore:
+def _slots() -> Slots:
     """Return what bounds the open sockets of this process, in which one event loop asks servers."""
     loop = asyncio.get_running_loop()
     found = _SLOTS.get(loop)
     if found is None:
-        found = _SLOTS[loop] = asyncio.Semaphore(CONCURRENT_LIMIT)
+        found = _SLOTS[loop] = Slots(CONCURRENT_LIMIT)
     return found
 
 

@@ -16,11 +16,27 @@ import dns.message
 import dns.rdatatype
 
 from controllers.probe.address import Address
-from controllers.probe.answer import NO_ADDRESS, NOT_AUTHORITATIVE, Answer, Outcome, Question, read_answer
+from controllers.probe.answer import (
+    NO_ADDRESS,
+    NOT_AUTHORITATIVE,
+    SILENCE,
+    TOO_MANY,
+    Answer,
+    Outcome,
+    Question,
+    read_answer,
+)
 from controllers.probe.exchange import TIMEOUT_S, Exchange
 
 OUTSTANDING_LIMIT: Final = 32
 SILENCE_LIMIT: Final = 3
+INTERVIEW_LIMIT: Final = 32
+"""So many addresses are asked at a time; of each there are as many questions under way as `OUTSTANDING_LIMIT` says, all kept in memory."""
+KEPT_CHARS: Final = 128 * 1024
+KEPT_CHARS_EACH: Final = 2048
+"""So much of different answers is kept of a round: the first for every zone, the second for each question of its plan."""
+VALUE_CHARS: Final = 64
+"""What a value takes beside its text."""
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Answers = Mapping[Question, Answer]
@@ -51,6 +67,7 @@ class Round:
 
     `clock` names that clock, which means nothing beyond one process. `label` was new in this round: questions about wildcards ask for
     it. `faults` say what was wrong on the way to the servers. `names` are those of the servers, None when these are known by address.
+    `denied` says that the zone above was asked and does not delegate to anybody; else nothing is known while there are no servers.
     """
 
     zone: str
@@ -65,6 +82,7 @@ class Round:
     began_s: float = 0.0
     ended_s: float = 0.0
     clock: str = ""
+    denied: bool = False
 
     def told(self, question: Question) -> list[tuple[str, Answer]]:
         """Return each server's word on a question with the server's name, one for each of its addresses that there is a way to.
@@ -102,32 +120,66 @@ def apex_questions(zone: str) -> list[Question]:
     return [Question(zone, kind) for kind in (dns.rdatatype.SOA, dns.rdatatype.NS)]
 
 
+class Memory:
+    """What is kept of the answers of one round: an answer that several servers give is kept once, and those past the bound not at all."""
+
+    def __init__(self, questions: int) -> None:
+        self._left_chars = KEPT_CHARS + questions * KEPT_CHARS_EACH
+        self._known: dict[Answer, Answer] = {}
+
+    def keep(self, answer: Answer) -> Answer:
+        """Return the answer to keep: TOO_MANY, which says nothing, when there is no room for it."""
+        known = self._known.get(answer)
+        if known is not None:
+            return known
+        texts = (*answer.values, *answer.chain, answer.cut or "")
+        size_chars = sum(len(each) + VALUE_CHARS for each in texts)
+        if size_chars > self._left_chars:
+            return TOO_MANY
+        self._left_chars -= size_chars
+        self._known[answer] = answer
+        return answer
+
+
 async def probe(
     zone: str,
     servers: Sequence[Server],
     questions: Iterable[Question],
     exchange: Exchange,
     timeout_s: float = TIMEOUT_S,
+    memory: Memory | None = None,
 ) -> Mapping[Address, Answers]:
     """Ask every server every question about `zone`, and for its apex SOA and NS first; `timeout_s` is for one question."""
     asked = list(dict.fromkeys((*apex_questions(zone), *questions)))
     addresses = sorted({address for server in servers for address in server.addresses})
+    return await ask_each(zone, dict.fromkeys(addresses, asked), exchange, timeout_s, memory or Memory(len(asked)))
+
+
+async def ask_each(
+    zone: str, asked: Mapping[Address, Sequence[Question]], exchange: Exchange, timeout_s: float, memory: Memory
+) -> Mapping[Address, Answers]:
+    """Ask each address its own questions about `zone`, of which the first is for the SOA at the apex."""
+    free = asyncio.Semaphore(INTERVIEW_LIMIT)
+
+    async def interview(address: Address) -> Answers:
+        async with free:
+            return await _Interview(zone, address, exchange, timeout_s, memory).ask_all(asked[address])
+
     async with asyncio.TaskGroup() as tasks:
-        running = {
-            address: tasks.create_task(_Interview(zone, address, exchange, timeout_s).ask_all(asked))
-            for address in addresses
-        }
+        running = {address: tasks.create_task(interview(address)) for address in asked}
     return {address: task.result() for address, task in running.items()}
 
 
 class _Interview:
     """The questions of one round to one address."""
 
-    def __init__(self, zone: str, server: Address, exchange: Exchange, timeout_s: float) -> None:
+    def __init__(self, zone: str, server: Address, exchange: Exchange, timeout_s: float, memory: Memory) -> None:
         self._zone = zone
         self._server = server
         self._exchange = exchange
         self._timeout_s = timeout_s
+        self._memory = memory
+        self._silence = SILENCE
         self._silences = 0
 
     async def ask_all(self, questions: Sequence[Question]) -> Answers:
@@ -149,7 +201,7 @@ class _Interview:
             for question in questions[1:]:
                 await free.acquire()
                 if self._silences >= SILENCE_LIMIT:
-                    answers[question] = Answer(Outcome.SILENT, "TIMEOUT")
+                    answers[question] = self._silence
                     free.release()
                 else:
                     tasks.create_task(ask(question))
@@ -159,8 +211,9 @@ class _Interview:
         reply = await self._exchange.ask(self._server, question, self._timeout_s)
         if isinstance(reply, dns.message.Message):
             self._silences = 0
-            return read_answer(reply, question, self._zone)
-        self._silences += reply.outcome is Outcome.SILENT
+            return self._memory.keep(read_answer(reply, question, self._zone))
+        if reply.outcome is Outcome.SILENT:
+            self._silences, self._silence = self._silences + 1, reply
         return reply
 
 

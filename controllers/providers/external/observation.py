@@ -80,7 +80,8 @@ def judge_zone(probed: Round) -> Verdict:
         faults.append(f"the apex names {_listed(left_out)}, which nobody asks")
     note = f" {'; '.join(dict.fromkeys(faults))}." if faults else ""
     if not told:
-        return _limited(refused(Reason.EXTERNAL_RESOURCE_NOT_FOUND, f"No name server of {probed.zone} is found.{note}"))
+        reason = Reason.EXTERNAL_RESOURCE_NOT_FOUND if probed.denied else Reason.PROVIDER_UNAVAILABLE
+        return _limited(refused(reason, f"No name server of {probed.zone} is found.{note}"))
     lame = [(name, answer) for name, answer in told if answer.outcome in (Outcome.LAME, Outcome.REFERRAL)]
     absent = [(name, answer) for name, answer in told if answer.outcome in (Outcome.NO_NAME, Outcome.NO_DATA)]
     unknown = [

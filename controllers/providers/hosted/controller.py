@@ -5,16 +5,14 @@ Owns event mapping and registration only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterator
 
 from controllers.api.zone_unit import ZoneUnit
-from controllers.core.providercontract.conversion.desk import ConversionDesk, Converter
+from controllers.core.providercontract.conversion.desk import Converter
 from controllers.ledger.context import LedgerContext
-from controllers.ledger.controllers import LedgerControllers, sides
+from controllers.ledger.controllers import LedgerControllers, ProbedLedger, sides
 from controllers.ledger.surroundings import Surroundings
 from controllers.probe.address import DNS_PORT
-from controllers.probe.desk import ProbeDesk
 from controllers.probe.exchange import NetworkExchange
 from controllers.probe.prober import Prober
 from controllers.probe.round import Server
@@ -22,14 +20,14 @@ from controllers.providers.hosted.binding import HostedConfig
 from controllers.providers.hosted.class_rule import judge_parameters
 from controllers.providers.hosted.hosted_object import HostedObject, Manifest
 from controllers.providers.hosted.live_server import ServerSlice, live_endpoints
+from controllers.providers.hosted.parameters import Parameters
 from controllers.providers.hosted.view import DOMAIN_INDEX, HostedInformers
 from controllers.providers.hosted.zone_unit import ZoneUnitReconciler
-from controllers.runtime.controller import Controller
 from kube.object import ObjectKey
 from kube.store import Change
 
 
-class HostedProvider:
+class HostedProvider(ProbedLedger[Parameters]):
     """The controllers of the provider; `controllers` and `conversions` are what the manager runs while it leads.
 
     `converter` asks the conversion webhook of our Provider, if it has one.
@@ -47,9 +45,8 @@ class HostedProvider:
         self._informers = informers
         self._config = config
         self._live: tuple[Server, ...] = ()
-        prober = Prober(NetworkExchange(), DNS_PORT, surroundings.wall_clock)
-        self._desk = ProbeDesk("hosted", prober.probe, self._look_at, surroundings.clock)
-        self._ledger = LedgerControllers(
+        super().__init__("hosted", surroundings, Prober(NetworkExchange(), DNS_PORT, surroundings.wall_clock))
+        self.ledger = LedgerControllers(
             "hosted",
             surroundings,
             config.binding,
@@ -58,22 +55,8 @@ class HostedProvider:
             concerned=lambda unit: self._claimants(unit.spec.zone.domain_name),
             converter=converter,
         )
-        self._ledger.follow(informers.hosted_zones, self.zones_for_hosted_zone)
-        self._ledger.follow(informers.endpoint_slices, self.zones_for_endpoint_slice)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._ledger.close()
-
-    @property
-    def controllers(self) -> Sequence[Controller[Any]]:
-        return *self._ledger.controllers, self._desk.controller
-
-    @property
-    def conversions(self) -> ConversionDesk:
-        return self._ledger.conversions
+        self.ledger.follow(informers.hosted_zones, self.zones_for_hosted_zone)
+        self.ledger.follow(informers.endpoint_slices, self.zones_for_endpoint_slice)
 
     def zones_for_hosted_zone(self, change: Change[HostedObject]) -> Iterator[ObjectKey]:
         """The zone; when a manifest came or has gone, every zone that claims its domain too."""
@@ -91,13 +74,10 @@ class HostedProvider:
         live = live_endpoints(each for _, each in self._informers.endpoint_slices.items())
         if live != self._live:
             self._live = live
-            yield from self._ledger.all_zones()
-
-    def _look_at(self, zone: ObjectKey) -> None:
-        self._ledger.zone_units.enqueue(zone)
+            yield from self.ledger.all_zones()
 
     def _make_units(self, context: LedgerContext) -> ZoneUnitReconciler:
-        self._units = ZoneUnitReconciler(context, self._informers, self._config.patience, self._desk)
+        self._units = ZoneUnitReconciler(context, self._informers, self._config.patience, self.desk)
         return self._units
 
     def _claimants(self, domain: str | None) -> Iterator[ObjectKey]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+
+import pytest
 
 from controllers.probe.desk import PAUSE_S, ProbeDesk
 from controllers.probe.prober import Plan
@@ -33,7 +36,7 @@ class Bench:
     async def run(self, after_s: float = 0.0) -> float | None:
         """Run the desk's controller once; returns in how many seconds it wants to run again."""
         self.now += after_s
-        again = await self.desk.controller._reconcile(ZONE)
+        again = await self.desk.controllers[0]._reconcile(ZONE)
         assert again is None or isinstance(again, Requeue)
         return again.after_s if again is not None else None
 
@@ -66,9 +69,10 @@ async def test_another_plan_is_carried_out_soon_and_the_former_round_stays_until
 
 
 async def test_a_zone_that_takes_long_rests_as_long() -> None:
-    bench = Bench(took_s=100.0)
-    bench.desk.ask(ZONE, PLAN)
-    assert await bench.run() == 100.0
+    bench = Bench(took_s=20.0)
+    plan = replace(PLAN, interval_s=10.0)
+    bench.desk.ask(ZONE, plan)
+    assert await bench.run() == 20.0
 
 
 async def test_a_zone_that_is_forgotten_is_probed_no_more() -> None:
@@ -90,3 +94,84 @@ async def test_a_round_of_a_zone_that_was_forgotten_meanwhile_tells_nobody() -> 
     bench.desk.ask(ZONE, PLAN)
     assert await bench.run() is None
     assert bench.told == []
+
+
+async def test_a_zone_whose_servers_keep_us_waiting_leaves_the_workers_of_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("controllers.probe.desk.QUICK_S", 0.05)
+    hostile = {
+        ObjectKey("evil", f"zone-{number}"): Plan(Fqdn(f"z{number}.test"), stamp="hostile") for number in range(64)
+    }
+    enough, waiting = asyncio.Event(), set[str]()
+    done, news = list[ObjectKey](), asyncio.Event()
+
+    def note(zone: ObjectKey) -> None:
+        done.append(zone)
+        news.set()
+
+    async def until(zones: set[ObjectKey]) -> None:
+        async with asyncio.timeout(20.0):
+            while not zones <= set(done):
+                news.clear()
+                await news.wait()
+
+    async def probe(plan: Plan) -> Round:
+        if plan.stamp == "hostile":
+            waiting.add(plan.domain)
+            await enough.wait()
+        return Round(plan.domain, (), {})
+
+    desk = ProbeDesk("test", probe, note, asyncio.get_running_loop().time)
+    for zone, plan in hostile.items():
+        desk.ask(zone, plan)
+    workers = [asyncio.create_task(each.run()) for each in desk.controllers]
+    try:
+        for number in range(3):
+            zone = ObjectKey("team", f"zone-{number}")
+            desk.ask(zone, PLAN)
+            await until({zone})
+        assert len(waiting) == len(hostile)
+        assert not set(done) & hostile.keys()
+        enough.set()
+        await until(set(hostile))
+    finally:
+        for each in workers:
+            each.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def test_a_zone_is_quick_again_when_its_rounds_have_been_so_for_a_while() -> None:
+    bench = Bench(took_s=100.0)
+    bench.desk.ask(ZONE, PLAN)
+    quick, slow = bench.desk.controllers
+    assert await bench.run() is None  # the others have it
+    bench.took_s = 1.0
+    for _ in range(2):
+        bench.now += 200.0
+        await slow._reconcile(ZONE)
+    bench.now += 200.0
+    assert await slow._reconcile(ZONE) is None
+    assert len(bench.rounds) == 3
+    await quick._reconcile(ZONE)
+    assert len(bench.rounds) == 4
+
+
+async def test_a_round_is_broken_off_when_its_zone_is_forgotten() -> None:
+    began, told = asyncio.Event(), list[ObjectKey]()
+
+    async def probe(plan: Plan) -> Round:
+        began.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody ends it")
+
+    desk = ProbeDesk("test", probe, told.append, lambda: 0.0)
+    desk.ask(ZONE, PLAN)
+    run = asyncio.ensure_future(desk.controllers[1]._reconcile(ZONE))
+    assert await run is None
+    run = asyncio.ensure_future(desk.controllers[0]._reconcile(ZONE))
+    await began.wait()
+    desk.forget(ZONE)
+    async with asyncio.timeout(5.0):
+        assert await run is None
+    assert told == []

@@ -17,6 +17,7 @@ import dns.rdatatype
 import pytest
 
 from controllers.api.group import RECORD_SETS, ZONES
+from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.probe.address import Address
 from controllers.providers.external.registration import EXTERNAL
 from kube.access import Access
@@ -125,6 +126,7 @@ async def test_only_queries_go_to_servers_and_no_secret_is_read(tmp_path: Path) 
         await world.withdrawal("old", "old", "192.0.2.9")
         await world.until_says(RECORD_SETS, "www", "True", "Programmed")
         await world.until_says(RECORD_SETS, "missing", "False", "ExternalResourceNotFound")
+        await world.until_message(RECORD_WITHDRAWALS, "old", "Withdrawn", "None of 1 servers gives the address")
         await world.delete(RECORD_SETS, "missing")
         await world.until_gone(RECORD_SETS, "missing")
         await world.look_again()

@@ -27,7 +27,7 @@ from kube.errors import AlreadyExists, NotFound
 from kube.resource import ResourceRef
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import install
-from tests.cluster.api import access_to, api_server
+from tests.cluster.api import access_to, api_server, manager_access_to
 
 PROVIDER: Final = {"name": BINDING.provider_name, "version": BINDING.provider_version}
 NAMESPACE: Final = "default"
@@ -86,7 +86,7 @@ class World:
 
     async def manager_access(self) -> Access:
         """How the manager reaches the API."""
-        return access_to(self.api)
+        return manager_access_to(self.api)
 
     def _attach(self, surroundings: Surroundings) -> AttachedProvider:
         own = Surroundings(surroundings.client, surroundings.informers, surroundings.recorder, lambda: self.now)
