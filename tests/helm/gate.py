@@ -36,7 +36,10 @@ class Gate:
         """Rights that something needed."""
         self.refused: set[Right] = set()
         """What was asked for without a right."""
-        self._runner = web.AppRunner(_application(self), access_log=None, shutdown_timeout=0.1)
+        # A watch is over when its client is gone, whatever the server behind has to say yet.
+        self._runner = web.AppRunner(
+            _application(self), access_log=None, shutdown_timeout=0.1, handler_cancellation=True
+        )
         self._session: aiohttp.ClientSession | None = None
         self.url = ""
 
@@ -111,7 +114,7 @@ def _forbidden(asked: Right) -> web.Response:
 
 @contextmanager
 def own_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Give an event loop that runs in a thread of its own, for tests that wait for programs."""
+    """Give an event loop that runs in a thread of its own, for tests that wait for programs; fails when tasks are left on it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="gates", daemon=True)
     thread.start()
@@ -120,7 +123,9 @@ def own_loop() -> Iterator[asyncio.AbstractEventLoop]:
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(30)
+        left = asyncio.all_tasks(loop)
         loop.close()
+        assert not left, f"{len(left)} tasks are left, such as {next(iter(left))}"
 
 
 def write_kubeconfig(path: Path, url: str) -> Path:

@@ -44,7 +44,7 @@ REACHABLE = tuple(
         "service.allocateLoadBalancerNodePorts=false",
         "service.clusterIP=10.0.0.53",
         "service.externalIPs={192.0.2.53}",
-        "service.ipFamilies={IPv6,IPv4}",
+        "service.ipFamilies={IPv4,IPv6}",
         "hostPort=53",
     )
 )
@@ -354,7 +354,7 @@ def test_the_service_of_name_servers_takes_what_load_balancers_need() -> None:
     assert spec["loadBalancerClass"] == "example.com/lb"
     assert spec["loadBalancerSourceRanges"] == ["192.0.2.0/24"]
     assert spec["allocateLoadBalancerNodePorts"] is False
-    assert spec["ipFamilies"] == ["IPv6", "IPv4"]
+    assert spec["ipFamilies"] == ["IPv4", "IPv6"]
 
 
 def test_a_port_of_the_node_leads_to_the_pod_for_both_transports() -> None:

@@ -137,12 +137,18 @@ def rows(choices: Choices) -> Iterator[tuple[str, ...]]:
 ROWS: Final = [*rows(WITHOUT_SERVERS), *rows(WITH_SERVERS)]
 
 
+def rendered(row: Sequence[str]) -> list[Manifest]:
+    """Return the objects that a row becomes, in the namespace that it says."""
+    namespaces = [each.removeprefix("namespace=") for each in row if each.startswith("namespace=")]
+    settings = [each for each in row if each and not each.startswith("namespace=")]
+    done = template(*settings, namespace=next(iter(namespaces), NAMESPACE))
+    assert done.returncode == 0, (row, done.stderr)
+    return [each for each in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if each]
+
+
 @pytest.mark.parametrize("row", ROWS, ids=range(len(ROWS)))
 def test_what_is_rendered_fits_together(row: tuple[str, ...]) -> None:
-    (namespace,) = (each.removeprefix("namespace=") for each in row if each.startswith("namespace="))
-    done = template(*(each for each in row if each and not each.startswith("namespace=")), namespace=namespace)
-    assert done.returncode == 0, (row, done.stderr)
-    manifests: list[Manifest] = [each for each in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if each]
+    manifests = rendered(row)
     assert [*faults(manifests, SECRETS)] == [], row
     assert [f"{each['kind']}: {fault}" for each in manifests for fault in faults_of_kind(each)] == []
     places = [(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]) for each in manifests]
@@ -182,6 +188,10 @@ def test_what_is_rendered_fits_together(row: tuple[str, ...]) -> None:
         (
             (f"{SERVICE}.ipFamilies={{IPv4,IPv6}}", f"{SERVICE}.ipFamilyPolicy=SingleStack"),
             f"{SERVICE}.ipFamilies: found two, allowed: one with ipFamilyPolicy SingleStack",
+        ),
+        (
+            (f"{SERVICE}.ipFamilies={{IPv6,IPv4}}", f"{SERVICE}.clusterIP=10.0.0.53"),
+            f"{SERVICE}.clusterIP: found 10.0.0.53, allowed: an address of IPv6, which is the first of ipFamilies",
         ),
         (("tracing.endpoint=http://",), "tracing/endpoint': 'http://' does not match pattern"),
         (("tracing.endpoint=http:///v1/traces",), "tracing.endpoint: found http:///v1/traces, allowed: http:// or"),

@@ -24,6 +24,8 @@ from standalone.resource import Resource
 from tests.helm.chart import EVERYTHING, NOTHING, names, only, render
 from tests.helm.gate import own_loop
 from tests.helm.place import BIN, CHART, NAMESPACE
+from tests.helm.test_chart import REACHABLE
+from tests.helm.test_consistency import ROWS, rendered
 from tests.standalone.kubectl.command import Command
 
 REAL_URL = os.environ.get("DNS_API_KUBE_URL", "")
@@ -145,6 +147,20 @@ def test_a_release_with_everything_is_installed_and_removed(home: Path, kubectl:
     assert helm.ok("uninstall", "dns-api", "--timeout=25s") == 'release "dns-api" uninstalled\n'
     assert kubectl.ok("get", "providers,validatingwebhookconfigurations", "-o", "name") == ""
     assert "zones.dns.appthrust.io" in kubectl.ok("get", "crd", "-o", "name"), "definitions stay, and claims with them"
+
+
+@pytest.mark.skipif(not REAL_URL, reason="only a real server judges what the kinds of the cluster may say")
+def test_a_real_server_takes_whatever_any_two_choices_render(kubectl: Command) -> None:
+    """Each different object once; all of them in one dry run, which leaves nothing behind."""
+    for namespace in {NAMESPACE, "zones"} - set(
+        kubectl.ok("get", "namespaces", "-o", "name").replace("namespace/", "").split()
+    ):
+        kubectl.ok("create", "namespace", namespace)
+    made = {json.dumps(each) for row in (*ROWS, EVERYTHING, (*EVERYTHING, *REACHABLE)) for each in rendered(row)}
+    items = [each for each in map(json.loads, sorted(made)) if "appthrust" not in each["apiVersion"]]
+    assert len(items) > 200
+    dry = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
+    kubectl.ok(*dry, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
 @pytest.mark.skipif(
