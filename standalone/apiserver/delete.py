@@ -26,13 +26,21 @@ from standalone.apiserver.status import (
     success,
 )
 from standalone.apiserver.target import Target, User
-from standalone.schema.fault import not_supported
+from standalone.schema.fault import invalid, not_supported
 from standalone.store.record import Record
 
 JsonObject = dict[str, Any]
 
 FOREGROUND_FINALIZER = "foregroundDeletion"
 ORPHAN_FINALIZER = "orphan"
+KIND = "DeleteOptions"
+_TYPES = {
+    "preconditions": dict,
+    "dryRun": list,
+    "gracePeriodSeconds": int,
+    "orphanDependents": bool,
+    "propagationPolicy": str,
+}
 
 
 class Propagation(StrEnum):
@@ -57,17 +65,30 @@ def delete_options(body: Any, query: Query) -> DeleteOptions:
     """Read the options from the request body, or from the query when there is none. Raises ApiError 400 and 422."""
     if body is not None and not isinstance(body, dict):
         raise bad_request("the body of a delete must be DeleteOptions")
-    given: Mapping[str, Any] = body or query
-    preconditions = (body or {}).get("preconditions") or {}
-    directives = (body.get("dryRun") or []) if body else query.getall("dryRun", [])
-    if not isinstance(preconditions, dict) or not isinstance(directives, list):
-        raise bad_request("DeleteOptions: preconditions must be an object and dryRun a list")
+    given = _of_body(body) if body else _of_query(query)
+    preconditions = given.get("preconditions") or {}
     return DeleteOptions(
         propagation=_propagation(given),
         uid=preconditions.get("uid"),
         version=preconditions.get("resourceVersion"),
-        dry_run=dry_run([str(each) for each in directives], "DeleteOptions"),
+        dry_run=dry_run([str(each) for each in given.get("dryRun") or ()], KIND),
     )
+
+
+def _of_body(body: JsonObject) -> JsonObject:
+    """The options of a body, in which nothing may be that is to be taken for something else. Raises ApiError 400."""
+    if body.get("kind", KIND) != KIND:
+        raise bad_request(f"the body of a delete must be {KIND}, found kind {body['kind']!r}")
+    for name, expected in _TYPES.items():
+        if body.get(name) is not None and type(body[name]) is not expected:
+            raise bad_request(f"{KIND}.{name}: found {body[name]!r}, a value of type {expected.__name__} is required")
+    return body
+
+
+def _of_query(query: Query) -> JsonObject:
+    given: JsonObject = {"dryRun": query.getall("dryRun", []), "propagationPolicy": query.get("propagationPolicy", "")}
+    orphan = query.get("orphanDependents", "")
+    return given | ({"orphanDependents": orphan in ("true", "1")} if orphan else {})
 
 
 async def delete(api: Api, target: Target, options: DeleteOptions, user: User) -> Outcome:
@@ -108,17 +129,19 @@ async def delete_collection(
 
 
 def _propagation(given: Mapping[str, Any]) -> Propagation | None:
-    value = given.get("propagationPolicy")
+    value, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
+    if value and orphan is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        raise invalid_options(KIND, invalid("propagationPolicy", value, why))
     if value:
         try:
             return Propagation(value)
         except ValueError:
             policies = (Propagation.FOREGROUND, Propagation.BACKGROUND, Propagation.ORPHAN, "nil")
-            raise invalid_options("DeleteOptions", not_supported("propagationPolicy", value, policies)) from None
-    orphan = given.get("orphanDependents")
-    if orphan in (None, ""):
+            raise invalid_options(KIND, not_supported("propagationPolicy", value, policies)) from None
+    if orphan is None:
         return None
-    return Propagation.ORPHAN if orphan in (True, "true", "1") else Propagation.BACKGROUND
+    return Propagation.ORPHAN if orphan else Propagation.BACKGROUND
 
 
 def _check_preconditions(target: Target, live: JsonObject, options: DeleteOptions) -> None:

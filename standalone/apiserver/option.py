@@ -9,16 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-
-from multidict import MultiMapping
+from typing import Protocol
 
 from standalone.apiserver.status import bad_request, invalid_options
 from standalone.schema.fault import Fault, invalid, not_supported, too_long
 from standalone.table import IncludeObject
 
-Query = MultiMapping[str]
-
 LIMIT_MANAGER_BYTES = 128
+
+
+class Query(Protocol):
+    """Query parameters; a name may be given more than once."""
+
+    def get(self, name: str, default: str, /) -> str: ...
+
+    def getall(self, name: str, default: list[str], /) -> list[str]: ...
+
+    def __contains__(self, name: object, /) -> bool: ...
 
 
 class FieldValidation(StrEnum):
@@ -57,7 +64,8 @@ class ListOptions:
     version: int | None = None
     version_match: str = ""
     allow_bookmarks: bool = False
-    send_initial_events: bool = False
+    send_initial_events: bool | None = None
+    """Whether a watch begins with the state; None when the version decides."""
     timeout_s: float | None = None
 
 
@@ -81,7 +89,7 @@ def write_options(query: Query, user_agent: str, kind: str) -> WriteOptions:
 
 def list_options(query: Query) -> ListOptions:
     """Raises ApiError 400 for values the API does not know."""
-    timeout = query.get("timeoutSeconds")
+    timeout = query.get("timeoutSeconds", "")
     return ListOptions(
         label_selector=query.get("labelSelector", ""),
         field_selector=query.get("fieldSelector", ""),
@@ -90,7 +98,7 @@ def list_options(query: Query) -> ListOptions:
         version=_number(query, "resourceVersion"),
         version_match=query.get("resourceVersionMatch", ""),
         allow_bookmarks=flag(query, "allowWatchBookmarks"),
-        send_initial_events=flag(query, "sendInitialEvents"),
+        send_initial_events=flag(query, "sendInitialEvents") if query.get("sendInitialEvents", "") else None,
         timeout_s=_number(query, "timeoutSeconds") if timeout else None,
     )
 

@@ -107,7 +107,8 @@ def check_version(api: Api, version: int | None) -> None:
 
 def _snapshot(api: Api, target: Target, options: ListOptions, position: _Position | None) -> tuple[list[Record], int]:
     store, resource = api.store, target.resource
-    exact = options.version if options.version_match == EXACT else None
+    one_version = options.version_match == EXACT or (options.limit and not options.version_match)
+    exact = (options.version or None) if one_version else None
     wanted = position.version if position else exact
     check_version(api, wanted or options.version)
     if wanted is None or wanted == store.version:
@@ -139,6 +140,8 @@ def _check_options(options: ListOptions) -> None:
         raise match_forbidden(f"{MATCH} is forbidden when continue is provided")
     if match == EXACT and options.version == 0:
         raise match_forbidden(f'{MATCH} "{EXACT}" is forbidden for resourceVersion "0"')
+    if options.send_initial_events is not None:
+        raise invalid_options(LIST_OPTIONS, forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     if options.continue_token and options.version:
         raise bad_request("specifying resource version is not allowed when using continue")
 

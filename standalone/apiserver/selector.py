@@ -20,6 +20,8 @@ from standalone.schema.gotext import quote
 from standalone.store.record import Record
 
 _SET = re.compile(r"(?P<key>\S+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_ORDER = re.compile(r"(?P<key>[^=!<>]+?)\s*(?P<operator>[<>])\s*(?P<value>\S*)")
 _EQUALITY = re.compile(r"(?P<key>[^=!]+?)\s*(?P<operator>==|!=|=)\s*(?P<value>[^=!]*)")
 _COMMA_OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
 
@@ -29,6 +31,8 @@ class Operator(Enum):
     NOT_IN = "notin"
     EXISTS = "exists"
     ABSENT = "absent"
+    GREATER = ">"
+    LESS = "<"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,16 @@ class Requirement:
             return value is not None
         if self.operator is Operator.ABSENT:
             return value is None
+        if self.operator in (Operator.GREATER, Operator.LESS):
+            return self._is_beyond(value)
         return (value in self.values) is (self.operator is Operator.IN)
+
+    def _is_beyond(self, value: str | None) -> bool:
+        """Whether a label is a number beyond that of the requirement; what is no number is not."""
+        if value is None or not _INTEGER.fullmatch(value):
+            return False
+        (bound,) = self.values
+        return int(value) > int(bound) if self.operator is Operator.GREATER else int(value) < int(bound)
 
 
 Selector = tuple[Requirement, ...]
@@ -61,7 +74,7 @@ def parse_label_selector(text: str) -> Selector:
 def parse_field_selector(text: str) -> Selector:
     """Raises ApiError 400 with what could not be read."""
     found = []
-    for term in re.split(r"(?<!\\),", text) if text else []:
+    for term in filter(None, re.split(r"(?<!\\),", text)):
         match = _EQUALITY.fullmatch(term.strip())
         if match is None:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
@@ -137,6 +150,11 @@ def _label_requirement(term: str) -> Requirement:
     if match := _EQUALITY.fullmatch(term):
         operator = Operator.NOT_IN if match["operator"] == "!=" else Operator.IN
         return _checked(Requirement(match["key"].strip(), operator, frozenset({match["value"].strip()})))
+    if match := _ORDER.fullmatch(term):
+        if not _INTEGER.fullmatch(match["value"]):
+            why = "for 'Gt', 'Lt' operators, the value must be an integer"
+            raise bad_request(f"unable to parse requirement: values[0]: Invalid value: {quote(match['value'])}: {why}")
+        return _checked(Requirement(match["key"], Operator(match["operator"]), frozenset({match["value"]})))
     if term.startswith("!"):
         return _checked(Requirement(term[1:].strip(), Operator.ABSENT))
     return _checked(Requirement(term, Operator.EXISTS))

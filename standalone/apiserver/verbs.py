@@ -15,7 +15,7 @@ from standalone.apiserver.answered import Answered
 from standalone.apiserver.api import Api
 from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.duplicate import duplicate_fields
-from standalone.apiserver.form import JSON, Form, encode_object, encode_page, negotiate
+from standalone.apiserver.form import JSON, YAML, Form, encode_object, encode_page, negotiate
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.option import (
     FieldValidation,
@@ -28,7 +28,7 @@ from standalone.apiserver.option import (
 )
 from standalone.apiserver.respond import respond, respond_outcome
 from standalone.apiserver.review import answer, is_review
-from standalone.apiserver.status import ApiError, method_not_allowed
+from standalone.apiserver.status import ApiError, method_not_allowed, not_acceptable
 from standalone.apiserver.target import ADMIN, Target
 from standalone.store.record import Event
 
@@ -112,6 +112,8 @@ class Verbs:
     async def _watch(self, exchange: Exchange, options: ListOptions) -> web.StreamResponse:
         """Stream until the watch ends or the watcher goes; a start that is too old is told inside the stream."""
         request = exchange.request
+        if exchange.form.media_type == YAML:
+            raise not_acceptable([JSON])  # its events would run into each other
         response = web.StreamResponse(headers={"Content-Type": JSON, "Cache-Control": "no-cache, private"})
         try:
             stream = watch.start(self._api, exchange.target, options, exchange.form)

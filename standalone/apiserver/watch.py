@@ -40,6 +40,7 @@ class Watch:
     options: ListOptions
     form: Form
     matches: Matcher | None
+    with_state: bool
     initial: list[Record]
     missed: list[Event]
     subscription: Subscription
@@ -75,7 +76,7 @@ class Watch:
         for start in range(0, len(self.initial), RECORDS_PER_CHUNK):
             part = self.initial[start : start + RECORDS_PER_CHUNK]
             yield b"".join(self._frame_of(EventType.ADDED, record) for record in part)
-        if self.options.send_initial_events and self.options.allow_bookmarks:
+        if self.with_state and self.options.allow_bookmarks:
             yield self._bookmark({INITIAL_EVENTS_END: "true"})
         yield self._frames(self.missed)
         self.initial, self.missed = [], []
@@ -116,10 +117,10 @@ def start(api: Api, target: Target, options: ListOptions, form: Form) -> Watch:
     _check_options(options)
     resource = target.resource
     matches = matcher(resource, options.label_selector, options.field_selector)
-    with_state = options.send_initial_events or not options.version
+    with_state = not options.version if options.send_initial_events is None else options.send_initial_events
     if options.send_initial_events:
         check_version(api, options.version)
-    after = api.store.version if with_state else options.version or 0
+    after = api.store.version if with_state else options.version or api.store.version
     if after > api.store.version:
         raise watch_expired(after, api.store.version)  # it was read from another data directory
     try:
@@ -129,7 +130,7 @@ def start(api: Api, target: Target, options: ListOptions, form: Form) -> Watch:
     initial = api.store.records(*resource.storage_key, target.namespace) if with_state else []
     if matches is not None:
         initial = [record for record in initial if matches(record)]
-    return Watch(api, target, options, form, matches, initial, missed, subscription, api.store.version)
+    return Watch(api, target, options, form, matches, with_state, initial, missed, subscription, api.store.version)
 
 
 def error_frame(error: ApiError) -> bytes:
@@ -156,7 +157,7 @@ def _frame(event_type: str, body: bytes) -> bytes:
 
 
 def _check_options(options: ListOptions) -> None:
-    if options.send_initial_events and options.version_match != NOT_OLDER_THAN:
+    if options.send_initial_events is not None and options.version_match != NOT_OLDER_THAN:
         raise match_forbidden(f'sendInitialEvents requires setting {MATCH} to "{NOT_OLDER_THAN}"')
-    if options.version_match and not options.send_initial_events:
+    if options.version_match and options.send_initial_events is None:
         raise match_forbidden(f"{MATCH} is forbidden for watch unless sendInitialEvents is provided")

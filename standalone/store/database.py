@@ -6,6 +6,7 @@ Never decides what to write and never keeps objects in memory.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -92,14 +93,17 @@ class Database:
     def open(cls, directory: Path) -> Database:
         """Open or create the file. Raises DataDirUnusableError or DataDirVersionError."""
         path = directory / FILE_NAME
+        _refuse_remains(path)
         try:
+            if not path.exists():
+                _create(path)
             connection = sqlite3.connect(path, LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(connection, path)
             except BaseException:
                 connection.close()
                 raise
-        except (sqlite3.Error, ValueError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             raise _unusable(path, error) from error
         return cls(connection, path)
 
@@ -194,21 +198,45 @@ def _event_row(event: Event) -> tuple[object, ...]:
     )
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file, or check that the file is ours and of our format."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
-    connection.execute("PRAGMA secure_delete = FAST")  # else compaction writes every forgotten page once more
-    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if not application_id and not tables:
+def _refuse_remains(path: Path) -> None:
+    """Refuse what is left of a store: a file without content, or a journal without its file, is not an empty store."""
+    journal = path.with_name(f"{path.name}-wal")
+    remedy = f"put an undamaged copy in its place, or move it and {journal.name} away and apply the manifests again"
+    if path.exists() and not path.stat().st_size:
+        raise DataDirUnusableError(f"{path} has lost its content: a store is never 0 bytes long; {remedy}")
+    if not path.exists() and journal.exists() and journal.stat().st_size:
+        raise DataDirUnusableError(f"{path} is missing, but its journal {journal.name} is there; {remedy}")
+
+
+def _create(path: Path) -> None:
+    """Make an empty store; the file gets its name when it is complete, so that a crash leaves none or all of it."""
+    new = path.with_name(f"{path.name}.new")
+    for remains in (new, new.with_name(f"{new.name}-journal")):
+        remains.unlink(missing_ok=True)
+    connection = sqlite3.connect(new, isolation_level=None)
+    try:
         connection.executescript(
             f"BEGIN IMMEDIATE; {_SCHEMA}"
             f"INSERT INTO meta VALUES ('format', {FORMAT_VERSION}), ('version', 1), ('horizon', 1);"
             f"PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
-        return
+    finally:
+        connection.close()
+    new.rename(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Set the connection up, and check that the file is ours and of our format."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
+    connection.execute("PRAGMA secure_delete = FAST")  # else compaction writes every forgotten page once more
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
         raise DataDirUnusableError(f"{path} is an SQLite file of another program; choose another --data-dir")
     found = _number(connection, "format")

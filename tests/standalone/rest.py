@@ -108,7 +108,11 @@ class Rest:
         parameters = {"watch": "true", **query}
         async with self._session.get(self.url + path, params=parameters, headers={"Accept": accept}) as response:
             assert response.status == 200, await response.text()
-            yield Stream(response)
+            try:
+                yield Stream(response)
+            finally:
+                if response.connection is not None and response.connection.transport is not None:
+                    response.connection.transport.abort()  # a farewell in TLS waits for a peer that goes on talking
 
     async def gone(self, path: str) -> None:
         """Wait until the object is not there any more."""

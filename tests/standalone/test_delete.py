@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.standalone.rest import Rest
-from tests.standalone.widget import Widgets
+from tests.standalone.widget import Widgets, config_map, config_maps
 
 HELD: dict[str, Any] = {"finalizers": ["example.com/hold"]}
 
@@ -110,3 +110,26 @@ async def test_a_collection_marks_what_finalizers_hold(rest: Rest, widgets: Widg
     (left,) = (await rest.get(widgets.path)).ok()["items"]
     assert left["metadata"]["name"] == "held"
     assert "deletionTimestamp" in left["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"kind": "ConfigMap", "apiVersion": "v1"}, 400),
+        ({"gracePeriodSeconds": "soon"}, 400),
+        ({"preconditions": "none"}, 400),
+        ({"dryRun": "All"}, 400),
+        ({"dryRun": ["Some"]}, 422),
+        ({"propagationPolicy": "Sideways"}, 422),
+        ({"propagationPolicy": "Orphan", "orphanDependents": True}, 422),
+    ],
+)
+async def test_options_that_cannot_be_read_delete_nothing(
+    rest: Rest, namespace: str, options: dict[str, Any], code: int
+) -> None:
+    """What was sent may have asked for a dry run."""
+    path = config_maps(namespace)
+    (await rest.post(path, config_map("one"))).ok()
+    refusal = await rest.delete(f"{path}/one", options)
+    assert refusal.code == code, refusal.body
+    assert (await rest.get(f"{path}/one")).code == 200

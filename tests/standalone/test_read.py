@@ -224,3 +224,33 @@ async def test_health_and_version(rest: Rest) -> None:
     for path in ("/healthz", "/livez", "/readyz"):
         assert (await rest.get(path, accept="*/*")).body == "ok"
     assert (await rest.get("/version")).ok()["major"] == "1"
+
+
+async def test_labels_are_compared_as_numbers(rest: Rest, namespace: str) -> None:
+    for number in ("2", "10", "x"):
+        (await rest.post(config_maps(namespace), config_map(f"n{number}", metadata={"labels": {"n": number}}))).ok()
+
+    async def found(selector: str) -> list[str]:
+        body = (await rest.get(config_maps(namespace), labelSelector=selector)).ok()
+        return [item["metadata"]["name"] for item in body["items"] if item["metadata"]["name"].startswith("n")]
+
+    assert await found("n>2") == ["n10"]
+    assert await found("n < 10") == ["n2"]
+    assert await found("n>1,n<11") == ["n10", "n2"]
+    reply = await rest.get(config_maps(namespace), labelSelector="n>x")
+    assert "the value must be an integer" in reply.refused(400, "BadRequest")
+
+
+async def test_a_limited_list_at_a_version_is_of_that_version(rest: Rest, namespace: str) -> None:
+    """Without a resourceVersionMatch, too."""
+    path = config_maps(namespace)
+    created = [(await rest.post(path, config_map(name, v="old"))).ok() for name in ("a", "b")]
+    (await rest.patch(f"{path}/a", {"data": {"v": "new"}})).ok()
+    version = created[-1]["metadata"]["resourceVersion"]
+    page = (await rest.get(path, limit="1", resourceVersion=version)).ok()
+    assert [item["data"]["v"] for item in page["items"]] == ["old"]
+
+
+async def test_initial_events_are_not_for_a_list(rest: Rest, namespace: str) -> None:
+    reply = await rest.get(config_maps(namespace), sendInitialEvents="true")
+    assert "sendInitialEvents is forbidden for list" in reply.refused(422, "Invalid")

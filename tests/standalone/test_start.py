@@ -129,6 +129,36 @@ async def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path, damage:
         await ApiServer(tmp_path).start()
 
 
+async def test_a_file_that_lost_its_content_is_not_an_empty_store(tmp_path: Path) -> None:
+    async with running(tmp_path) as rest:
+        (await rest.post(config_maps("default"), config_map("a"))).ok()
+    file = tmp_path / "objects.sqlite"
+    file.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(
+            DataDirUnusableError, match=rf"{file} has lost its content: .*; put an undamaged copy in its place"
+        ):
+            await ApiServer(tmp_path).start()
+    assert file.stat().st_size == 0
+    (tmp_path / "objects.sqlite-wal").write_bytes(b"rest")
+    file.unlink()
+    with pytest.raises(
+        DataDirUnusableError, match=rf"{file} is missing, but its journal objects.sqlite-wal is there; put"
+    ):
+        await ApiServer(tmp_path).start()
+    (tmp_path / "objects.sqlite-wal").unlink()
+    async with running(tmp_path) as rest:
+        assert not (await rest.get(config_maps("default"))).ok()["items"]
+
+
+async def test_a_store_that_was_not_made_to_the_end_is_made_anew(tmp_path: Path) -> None:
+    for name in ("objects.sqlite.new", "objects.sqlite.new-journal"):
+        (tmp_path / name).write_bytes(b"half a store")
+    async with running(tmp_path) as rest:
+        (await rest.post(config_maps("default"), config_map("a"))).ok()
+    assert sorted(os.listdir(tmp_path)) == ["lock", "objects.sqlite"]
+
+
 async def test_a_file_with_broken_pages_is_refused_with_what_to_do(tmp_path: Path) -> None:
     async with running(tmp_path) as rest:
         for number in range(50):

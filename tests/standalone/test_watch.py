@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.standalone.rest import Rest
-from tests.standalone.widget import Widgets
+from tests.standalone.widget import Widgets, config_map, config_maps
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -184,3 +184,30 @@ async def test_a_finalized_object_is_shown_until_it_goes(rest: Rest, widgets: Wi
         events = [await stream.next() for _ in range(3)]
     assert [event_type for event_type, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
     assert "deletionTimestamp" in events[1][1]["metadata"]
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_a_watcher_is_told_where_the_state_ends_also_when_it_did_not_ask(
+    rest: Rest, namespace: str, version: str
+) -> None:
+    path = config_maps(namespace)
+    (await rest.post(path, config_map("a"))).ok()
+    query = {"allowWatchBookmarks": "true", "resourceVersion": version, "fieldSelector": "metadata.name=a"}
+    async with rest.watch(path, **query) as stream:
+        assert (await stream.next())[0] == "ADDED"
+        event_type, obj = await stream.next()
+        assert event_type == "BOOKMARK"
+        assert obj["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+async def test_a_watcher_may_ask_for_no_state(rest: Rest, namespace: str) -> None:
+    path = config_maps(namespace)
+    created = (await rest.post(path, config_map("a"))).ok()
+    (await rest.post(path, config_map("b"))).ok()
+    query = {"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan"}
+    async with rest.watch(path, resourceVersion=created["metadata"]["resourceVersion"], **query) as stream:
+        assert await stream.names(1) == [("ADDED", "b")]
+
+
+async def test_events_are_not_sent_as_yaml(rest: Rest, namespace: str) -> None:
+    assert (await rest.get(config_maps(namespace), watch="true", accept="application/yaml")).code == 406
