@@ -15,7 +15,7 @@ API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
 
-.PHONY: help setup run test test-slow test-endurance test-kube fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-tls bench-scaling bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster bench-coredns manifests sbom clean
+.PHONY: help setup run test test-slow test-endurance test-kube test-kube-short fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-tls bench-scaling bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster bench-coredns manifests sbom clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,10 @@ fuzz: setup ## Random input at the name server and the API
 test-kube: setup ## The product on a real kube-apiserver and etcd (needs go)
 	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
 	@$(BIN)/python -m tests.cluster .kube-real
+
+test-kube-short: setup ## What of this takes minutes only
+	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
+	@$(BIN)/python -m tests.cluster .kube-real --short
 
 test-pure: setup ## The name server's tests again, without the native data plane
 	@echo "==> tests in Python alone"

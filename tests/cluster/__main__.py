@@ -2,7 +2,8 @@
 
 Builds the programs into DIRECTORY when they are not there yet. Without further arguments: the API-behaviour suite and the installation of
 the chart on one API server, then the product's suites, each on a control plane of its own, and at last the judgement on the rights that
-they needed. With arguments: pytest with these, in the same surroundings.
+they needed. With `--short`: the API-behaviour suite, the table of condition reasons and a life of every provider, which is minutes. With
+other arguments: pytest with these, in the same surroundings.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from tests.cluster.control_plane import running
 from tests.cluster.program import ROOT
 
 STANDALONE: Final = sorted(str(each.relative_to(ROOT)) for each in (ROOT / "tests" / "standalone").glob("test_*.py"))
+COLLECTOR: Final = "tests/standalone/test_collector.py"
+"""Minutes, as kube-controller-manager collects what has no owner when it looks, every half minute."""
 TOGETHER: Final = ("-n", "2", "--dist", "loadfile")
 ALONE: Final = ("-p", "no:xdist")
 LONG: Final = ("-m", "(slow or not slow) and not endurance")
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
-    "behaviour of the API": (*ALONE, *STANDALONE, "tests/helm/test_install.py"),
+    "behaviour of the API": (*TOGETHER, *STANDALONE, "tests/helm/test_install.py"),
     "contract, hosted, Route 53, Cloudflare": (
         *TOGETHER,
         "tests/product",
@@ -41,6 +44,11 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "quiet": (*ALONE, *LONG, "-s", "tests/cluster/test_quiet.py"),
 }
 RIGHTS: Final = (*ALONE, "tests/cluster/test_rights.py")
+SHORT: Final[Mapping[str, tuple[str, ...]]] = {
+    "behaviour of the API": (*TOGETHER, *(each for each in STANDALONE if each != COLLECTOR)),
+    "contract and life": (*TOGETHER, "tests/product/contract/test_reasons.py", "tests/cluster/test_life.py"),
+}
+SHORT_RIGHTS: Final = (*RIGHTS, "-k", "without_a_right")
 
 
 def main() -> int:
@@ -60,11 +68,13 @@ def main() -> int:
 def _run(programs: Path, arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="dns-api-audit-") as audit:
         environment = os.environ | {"DNS_API_KUBE_PROGRAMS": str(programs), "DNS_API_KUBE_AUDIT": audit}
-        if arguments:
+        is_short = arguments == ["--short"]
+        if arguments and not is_short:
             return _pytest("as asked", arguments, environment, programs)
-        codes = [_pytest(name, list(words), environment, programs) for name, words in SUITES.items()]
+        suites, rights = (SHORT, SHORT_RIGHTS) if is_short else (SUITES, RIGHTS)
+        codes = [_pytest(name, list(words), environment, programs) for name, words in suites.items()]
         judged = environment | {"DNS_API_KUBE_AUDIT_OF_ALL": audit}
-        codes.append(_pytest("rights", list(RIGHTS), judged, programs))
+        codes.append(_pytest("rights", list(rights), judged, programs))
     return max(codes)
 
 

@@ -68,10 +68,11 @@ class ClusterProduct(Product):
             each.start()
         until(self._works, "a manager and a name server that work")
 
-    def replace_manager(self, entry: Sequence[str]) -> None:
-        """Have the manager be another program, with the same arguments and under the same name."""
+    def replace_manager(self, entry: Sequence[str], *further: str) -> None:
+        """Have the manager be another program, with the same arguments and further ones, under the same name."""
         self._programs[0].end()
-        self._programs[0] = Program([sys.executable, *entry, *self._manager_words], self.log, self._environment)
+        words = [sys.executable, *entry, *self._manager_words, *further]
+        self._programs[0] = Program(words, self.log, self._environment)
         self._programs[0].start()
         until(self._works, "a manager that works")
 
