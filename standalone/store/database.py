@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from standalone.store.failure import DataDirUnusableError, DataDirVersionError
+from standalone.store.failure import DataDirUnusableError, DataDirVersionError, remedy_of
 from standalone.store.record import Event, EventType, Key, Record, decode
 
 FORMAT_VERSION = 1
@@ -256,7 +256,7 @@ def _number(connection: sqlite3.Connection, name: str) -> int:
 
 def _unusable(path: Path, error: Exception) -> DataDirUnusableError:
     """Tell a file that cannot be used now from one that is damaged, which no permission mends."""
-    remedy = (
+    remedy = remedy_of(error) or (
         "make it readable and writable or choose another --data-dir"
         if isinstance(error, sqlite3.OperationalError)
         else "put an undamaged copy in its place, or move it away and apply the manifests again"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from standalone.store.failure import DataDirInUseError, DataDirUnusableError
@@ -40,8 +41,9 @@ class DataDir:
             raise DataDirInUseError(
                 f"data directory {path} is in use by process {holder}; stop it or choose another --data-dir"
             ) from error
-        os.ftruncate(lock_fd, 0)
-        os.pwrite(lock_fd, f"{os.getpid()}\n".encode(), 0)
+        with suppress(OSError):  # it is only for a message, and a full disk can still be read
+            os.ftruncate(lock_fd, 0)
+            os.pwrite(lock_fd, f"{os.getpid()}\n".encode(), 0)
         return cls(path, lock_fd)
 
     def close(self) -> None:

@@ -12,7 +12,6 @@ StoreError
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 
@@ -44,14 +43,19 @@ _REMEDIES: Final = {
 }
 
 
+def remedy_of(error: Exception) -> str:
+    """What is to be done about a failure of the disk; "" when nothing is known."""
+    name = getattr(error, "sqlite_errorname", "")  # the module's own refusals have none
+    return next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
+
+
 class CommitError(StoreError):
     """The commit failed; no part of it is durable or visible."""
 
     @classmethod
     def of(cls, error: Exception) -> CommitError:
         """Return what a failed transaction means to whoever wanted the change."""
-        name = error.sqlite_errorname if isinstance(error, sqlite3.Error) else ""
-        remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
+        remedy = remedy_of(error)
         return cls(f"the change could not be written to disk: {error}{remedy and f'; {remedy}'}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import socket
 import sqlite3
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ import aiohttp
 import pytest
 
 from standalone.apiserver.server import ApiServer, ListenError
+from standalone.store.directory import DataDir
 from standalone.store.failure import (
     DataDirInUseError,
     DataDirUnusableError,
@@ -149,6 +151,22 @@ async def test_a_file_that_lost_its_content_is_not_an_empty_store(tmp_path: Path
     (tmp_path / "objects.sqlite-wal").unlink()
     async with running(tmp_path) as rest:
         assert not (await rest.get(config_maps("default"))).ok()["items"]
+
+
+async def test_a_disk_that_takes_nothing_is_told_at_the_start_and_can_be_read(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    async with running(old) as rest:
+        (await rest.post(config_maps("default"), config_map("a"))).ok()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        DataDir.open(old).close()
+        with pytest.raises(DataDirUnusableError, match=r"cannot be opened as a store: .*; look after the disk"):
+            await ApiServer(new).start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    async with ApiServer(new):
+        pass
 
 
 async def test_a_store_that_was_not_made_to_the_end_is_made_anew(tmp_path: Path) -> None:
