@@ -5,9 +5,9 @@ Owns `lastTransitionTime`: it moves only when the status does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -76,6 +76,15 @@ def merge_conditions(current: Iterable[Condition], wanted: Iterable[Condition], 
         time = now if changed or old is None else old.last_transition_time
         merged[each.type] = each.model_copy(update={"last_transition_time": time})
     return tuple(merged[name] for name in sorted(merged))
+
+
+def without_times(document: Any) -> Any:
+    """Return a status as JSON without the times of its conditions: what it says, whenever it was said."""
+    if isinstance(document, Mapping):
+        return {name: without_times(each) for name, each in document.items() if name != "lastTransitionTime"}
+    if isinstance(document, list | tuple):
+        return [without_times(each) for each in document]
+    return document
 
 
 def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> list[Condition]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from controllers.api.endpoint import HOSTNAMES_LIMIT, EndpointReason
@@ -29,8 +29,13 @@ def split_list(text: str) -> Iterator[str]:
     yield from (item for each in text.split(",") if (item := each.strip()))
 
 
-def sort_out(found: Iterable[str], left_out: Iterable[LeftOut] = ()) -> Hostnames:
-    """Return the canonical hostnames among those found, as many as one EndpointRecordSet holds; the others are told as left out."""
+def sort_out(
+    found: Iterable[str], left_out: Iterable[LeftOut] = (), published: Container[str] = frozenset()
+) -> Hostnames:
+    """Return the canonical hostnames among those found, as many as one EndpointRecordSet holds; the others are told as left out.
+
+    Those that are `published` come first, so that nobody's new hostnames take the place of what is there.
+    """
     good, bad = [], {each.hostname: each for each in left_out}
     for hostname in sorted(set(found)):
         fault = object_to_hostname(hostname)
@@ -41,7 +46,8 @@ def sort_out(found: Iterable[str], left_out: Iterable[LeftOut] = ()) -> Hostname
             )
         else:
             good.append(hostname)
+    good.sort(key=lambda each: (each not in published, each))
     for hostname in good[HOSTNAMES_LIMIT:]:
         message = f"One EndpointRecordSet has at most {HOSTNAMES_LIMIT} hostnames."
         bad[hostname] = LeftOut(hostname=hostname, reason=EndpointReason.TOO_MANY_HOSTNAMES, message=message)
-    return Hostnames(tuple(good[:HOSTNAMES_LIMIT]), tuple(bad[name] for name in sorted(bad)))
+    return Hostnames(tuple(sorted(good[:HOSTNAMES_LIMIT])), tuple(bad[name] for name in sorted(bad)))

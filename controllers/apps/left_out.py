@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import orjson
@@ -30,6 +30,16 @@ class LeftOut(Model):
     hostname: Annotated[str, Field(min_length=1, max_length=253, description="The hostname as its source has it.")]
     reason: Annotated[LeftOutReason, Field(description="Reason of its condition.")]
     message: Annotated[str, Field(description="Message of its condition.")]
+
+
+def in_turns(found: Mapping[str, Iterable[LeftOut]], limit: int) -> list[LeftOut]:
+    """Return at most `limit` of what namespaces have left out, each in its turn: nobody fills the list with theirs alone."""
+    ranked = sorted(
+        (turn, each.hostname, namespace, each)
+        for namespace, theirs in found.items()
+        for turn, each in enumerate(sorted(theirs, key=lambda each: each.hostname))
+    )
+    return [each for _, _, _, each in ranked[:limit]]
 
 
 def tell_left_out(found: Iterable[LeftOut]) -> str:

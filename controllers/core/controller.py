@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline
+from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline, without_times
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
 from controllers.api.reason import RECORD_SET_REASONS, ZONE_REASONS
@@ -50,6 +50,7 @@ from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
 from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventRecorder, EventType
+from controllers.runtime.refusal import Refusals
 from kube.client import Client
 from kube.errors import Invalid
 from kube.object import ObjectKey, ObjectMeta, ObjectReference
@@ -95,6 +96,7 @@ class Composer:
         self._provisional: dict[ObjectKey, dict[tuple[str, ObjectKey], float]] = {}
         self._contracts = Contracts()
         self._collection = Collection(clock)
+        self._refusals: Refusals[tuple[str, ObjectKey]] = Refusals(clock)
         self.controller = Controller("core", self.reconcile, workers=4, settle_s=SETTLE_S)
         self.conversions = ConversionDesk(converter or ConversionClient(), self.controller.enqueue)
         followed = informers.withdrawals
@@ -177,7 +179,7 @@ class Composer:
                 if left_s > 0:
                     held_s.append(left_s)
                     continue
-            writes.append(self._write_status(ref, claim, projected, inputs.key))
+            writes.append(self._write_status(ref, claim, projected, inputs))
         if waiting:
             self._provisional[inputs.key] = waiting
         else:
@@ -225,32 +227,48 @@ class Composer:
             else:
                 memory.settle(claim.key, ground)
 
-    async def _write_status(self, ref: ResourceRef, claim: Claim, projected: Projected, zone: ObjectKey) -> None:
+    async def _write_status(self, ref: ResourceRef, claim: Claim, projected: Projected, inputs: ZoneInputs) -> None:
         status = projected.status
         if isinstance(status, RecordWithdrawalStatus):
             await write_status_of(self._client, ref, claim.meta, status)
         else:
-            status = await self._write_what_is_taken(ref, claim.meta, status, claim.status)
+            status = await self._write_what_is_taken(ref, claim.meta, status, claim.status, inputs.provider)
         about = ObjectReference.of(ref, claim.meta)
-        related = _zone_reference(zone) if ref is not ZONES else None
+        related = _zone_reference(inputs.key) if ref is not ZONES else None
         for condition in changed_conditions(claim.status.conditions, status.conditions):
             self._recorder.event(about, _event_type(condition), condition.reason, headline(condition), related)
 
     async def _write_what_is_taken(
-        self, ref: ResourceRef, meta: ObjectMeta, status: ZoneStatus | RecordSetStatus, before: ClaimStatus
+        self,
+        ref: ResourceRef,
+        meta: ObjectMeta,
+        status: ZoneStatus | RecordSetStatus,
+        before: ClaimStatus,
+        provider: Provider | None,
     ) -> ZoneStatus | RecordSetStatus:
         """Write a status, without what its Provider does not know if that is refused; returns what stands there then."""
-        try:
-            await self._writer.write_status(ref, meta, status)
-        except Invalid as error:
-            reasons = ZONE_REASONS if ref is ZONES else RECORD_SET_REASONS
-            told = without_claims_of_providers(status, reasons, error.message, before.conditions)
-            if told == status:
-                raise
-            if told != before:
-                await self._writer.write_status(ref, meta, told)
-            return told
-        return status
+        key = (ref.kind, meta.key)
+
+        def ground() -> object:
+            known = (provider.meta.uid, provider.meta.generation) if provider is not None else None
+            return meta.uid, meta.generation, known, without_times(status.dump())
+
+        error = self._refusals.of(key, ground)
+        if error is None:
+            try:
+                await self._writer.write_status(ref, meta, status)
+            except Invalid as refusal:
+                error = refusal
+                self._refusals.note(key, ground(), refusal)
+            else:
+                return status
+        reasons = ZONE_REASONS if ref is ZONES else RECORD_SET_REASONS
+        told = without_claims_of_providers(status, reasons, error.message, before.conditions)
+        if told == status:
+            raise error
+        if told != before:
+            await self._writer.write_status(ref, meta, told)
+        return told
 
     def _subscribe(self) -> None:
         informers, events = self._informers, self._events

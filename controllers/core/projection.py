@@ -50,7 +50,7 @@ def project_record_set(
     """
     generation = claim.meta.generation
     current = item is not None and result is not None and result.observed_generation == item.observed_generation
-    fresh = current and item is not None and is_item_of(claim, item)
+    fresh = current and item is not None and _is_known_to_be_of(claim, item, verdict)
     results = result.conditions if result is not None and fresh else ()
     if result is not None and current and item is not None and claim.meta.deleting and item.deletion_requested:
         # Deletion gave the claim a generation that its item never gets; a provider that has seen the request says what it waits for.
@@ -182,6 +182,21 @@ def _awaiting(claim: RecordSet, verdict: Verdict, item: UnitRecordSet | None) ->
         former = "The ledger keeps the records of a former claim of this name"
         return waiting(Reason.RECONCILING, f"{former}; what keeps these out is said by Accepted.")
     return _kept_out("claim", item.observed_generation, claim.meta.generation)
+
+
+def _is_known_to_be_of(claim: RecordSet, item: UnitRecordSet, verdict: Verdict) -> bool:
+    """Say whether an item was surely made of a claim as it is.
+
+    What is accepted is written, and fenced when it was another item. A claim that is kept out may have been made again with other options
+    than the ledger has, in another version: only what it has been told itself before is its own.
+    """
+    if not is_item_of(claim, item):
+        return False
+    payloads = (claim.spec.options, claim.spec.adoption, item.options, item.adoption)
+    if verdict.accepted or all(each is None for each in payloads):
+        return True
+    told = find_condition(claim.status.conditions, ConditionType.PROGRAMMED)
+    return told is not None and told.observed_generation == claim.meta.generation
 
 
 def _is_of_former_claim(item: UnitRecordSet, claim: RecordSet) -> bool:

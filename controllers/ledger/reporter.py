@@ -17,6 +17,7 @@ from controllers.api.condition import (
     changed_conditions,
     headline,
     merge_conditions,
+    without_times,
 )
 from controllers.api.group import PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation, guard
@@ -32,7 +33,8 @@ from controllers.ledger.writer import UnitWriter
 from controllers.runtime.controller import Requeue
 from controllers.runtime.parallel import in_parallel
 from controllers.runtime.recorder import EventType
-from kube.errors import TooLarge
+from controllers.runtime.refusal import Refusals
+from kube.errors import Invalid, TooLarge
 from kube.object import ObjectKey, ObjectReference
 
 SHARE: Final = 10
@@ -67,6 +69,7 @@ class Reporter:
         self._writer = UnitWriter(context.surroundings.client)
         self._statuses: Echo[ZoneUnitStatus] = Echo(context.surroundings.clock)
         self._finalizers: Echo[bool] = Echo(context.surroundings.clock)
+        self._refusals: Refusals[ObjectKey] = Refusals(context.surroundings.clock)
         self._memories: dict[ObjectKey, _Memory] = {}
 
     def status_of(self, part: ZoneUnit) -> ZoneUnitStatus:
@@ -120,7 +123,10 @@ class Reporter:
         items: Sequence[Sequence[Item]],
         results: Sequence[Sequence[ItemResult]],
     ) -> None:
-        """Write the statuses that changed; `items` and `results` go part by part, in the order of `parts`."""
+        """Write the statuses that changed; `items` and `results` go part by part, in the order of `parts`.
+
+        Raises Invalid for one that the API refuses, and for a time without asking again when it would be the same once more.
+        """
         memory, now = self._memory(zone), self._context.now()
         current = [self.status_of(part) for part in parts]
         release = {hold for hold, limit_s in self._limits_s.items() if limit_s <= 0}
@@ -178,6 +184,11 @@ class Reporter:
         *,
         is_intent: bool = False,
     ) -> None:
+        def ground() -> object:
+            return part.meta.uid, part.meta.generation, without_times(new.dump())
+
+        if (known := self._refusals.of(part.key, ground)) is not None:
+            raise known
         if (
             is_intent or old == EMPTY
         ):  # an empty status is replaced as a whole: there must be none, whatever our cache shows
@@ -188,6 +199,9 @@ class Reporter:
             new = _without_results(part, old, error.message, self._context.now_text())
             operations = status_patch(old, new)
             version = await self._writer.write_status(part, operations) if operations else None
+        except Invalid as error:
+            self._refusals.note(part.key, ground(), error)
+            raise
         if version is None:
             return
         self._statuses.remember(part.key, version, new)

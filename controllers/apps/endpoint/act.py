@@ -33,8 +33,13 @@ class Writer:
         self._client = client
         self._retirement = retirement
 
-    async def apply(self, inputs: EndpointInputs, plans: dict[str, HostnamePlan]) -> dict[str, HostnamePlan]:
-        """Return the plans with what the API server said to them. Raises KubeError when a later attempt may do better."""
+    async def apply(
+        self, inputs: EndpointInputs, plans: dict[str, HostnamePlan]
+    ) -> tuple[dict[str, HostnamePlan], bool]:
+        """Return the plans with what the API server said to them, and whether it refused a RecordSet of a former zone.
+
+        Raises KubeError when a later attempt may do better.
+        """
         going = list(leftovers(inputs, plans))
         wanted = [each for plan in plans.values() for each in plan.wanted]
         former = _staying([each for plan in plans.values() for each in plan.former], going)
@@ -47,16 +52,18 @@ class Writer:
         await in_parallel(
             apply_all(plan) for plan in plans.values() if not all(each.up_to_date for each in plan.wanted)
         )
-        await in_parallel(self._follow(each) for each in former if not each.up_to_date)
+        unfollowed: list[Wanted] = []
+        await in_parallel(self._follow(each, unfollowed) for each in former if not each.up_to_date)
         await in_parallel(self._delete(each) for each in list(leftovers(inputs, after)))
-        return after
+        return after, bool(unfollowed)
 
-    async def _follow(self, former: Wanted) -> None:
+    async def _follow(self, former: Wanted, refused: list[Wanted]) -> None:
         """What has been published elsewhere stays as it was where the API server refuses a change: the hostname is judged by its zone."""
         try:
             await self._apply(former)
         except REFUSALS as error:
             _log.warning("record set of a former zone refused", record_set=str(former.key), message=error.message)
+            refused.append(former)
 
     async def _apply_hostname(self, plan: HostnamePlan) -> HostnamePlan:
         for each in plan.wanted:

@@ -119,8 +119,8 @@ class EndpointController:
             return None  # it is there but cannot be read, which is no reason to take anything away
         endpoint = inputs.staying
         plans, waits_s = await self._plan(endpoint, inputs) if endpoint is not None else ({}, [])
-        plans = await self._writer.apply(inputs, plans)
-        if any(plan.refusal is not None and plan.refusal.reason in REFUSED for plan in plans.values()):
+        plans, is_unfollowed = await self._writer.apply(inputs, plans)
+        if is_unfollowed or any(plan.refusal is not None and plan.refusal.reason in REFUSED for plan in plans.values()):
             waits_s.append(REFUSED_AGAIN_S)
         if endpoint is not None:
             now = time_text(self._surroundings.wall_clock())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -14,7 +14,7 @@ from controllers.apps.gateway.hostname import in_common
 from controllers.apps.gateway.kind import HTTP_PROTOCOLS, Gateway, HttpRoute, Listener, ParentRef
 from controllers.apps.gateway.standing import GRACE_S, Judgement, Standing, judge_route
 from controllers.apps.hostname_list import Hostnames, sort_out
-from controllers.apps.left_out import LeftOut
+from controllers.apps.left_out import LIMIT, LeftOut, in_turns
 from controllers.apps.source import Endpoint
 from controllers.apps.target import Targets
 from kube.object import ObjectKey, ObjectMeta
@@ -52,21 +52,25 @@ def endpoint_of(
     cannot be read (`blind`). `labels` are those of namespaces.
     """
     good: set[str] = set(published) if blind else set()
-    left_out: dict[str, LeftOut] = {}
+    left_out, uninvited = _Objections(), _Objections()
     waits_s = []
     for route in sorted((each for each in routes if not each.meta.deleting), key=lambda each: each.meta.key):
         judgement = judge_route(route, now, grace_s)
         if judgement.again_s is not None:
             waits_s.append(judgement.again_s)
         named = hostnames_at(gateway, route, labels.get(route.meta.namespace))
-        left_out |= _unmatched(gateway, route, named)
+        # Anybody may name a Gateway in a route: whom no listener lets in is told what there is room for beside the others.
+        side = left_out if is_let_in(gateway, route, labels.get(route.meta.namespace)) else uninvited
+        side.add(route, _unmatched(gateway, route, named))
         if judgement.standing is Standing.ACCEPTED:
             good |= named
             continue
         if judgement.standing is Standing.IN_DOUBT:
             good |= named & published
-        left_out |= {each: _unaccepted(each, judgement) for each in named}
-    hostnames = sort_out(good, (each for each in left_out.values() if each.hostname not in good))
+        left_out.add(route, [_unaccepted(each, judgement) for each in named])
+    hostnames = sort_out(good, left_out.told(good, LIMIT), published)
+    others = {each.hostname: each for each in uninvited.told(good, LIMIT - len(hostnames.left_out))}
+    hostnames = replace(hostnames, left_out=(*hostnames.left_out, *_without(others, hostnames.left_out)))
     live = not gateway.meta.deleting
     retirement = gateway.meta.annotations.get(RETIREMENT_ANNOTATION)
     endpoint = Endpoint(
@@ -82,16 +86,50 @@ def endpoint_of(
     return Published(endpoint, min(waits_s) if waits_s and live else None)
 
 
+class _Objections:
+    """What is left out of routes, by the namespace that they are of; of several objections to one hostname there the last one counts."""
+
+    def __init__(self) -> None:
+        self._by_namespace: dict[str, dict[str, LeftOut]] = {}
+
+    def add(self, route: HttpRoute, found: Iterable[LeftOut]) -> None:
+        self._by_namespace.setdefault(route.meta.namespace, {}).update((each.hostname, each) for each in found)
+
+    def told(self, good: Container[str], limit: int) -> list[LeftOut]:
+        """Return as many as there is room for, of hostnames that are not published."""
+        theirs = {
+            namespace: [each for each in found.values() if each.hostname not in good]
+            for namespace, found in self._by_namespace.items()
+        }
+        return in_turns(theirs, max(limit, 0))
+
+
+def _without(found: Mapping[str, LeftOut], known: Iterable[LeftOut]) -> Iterator[LeftOut]:
+    names = {each.hostname for each in known}
+    yield from (found[name] for name in sorted(found.keys() - names))
+
+
+def is_let_in(gateway: Gateway, route: HttpRoute, labels: Mapping[str, str] | None) -> bool:
+    """Say whether any listener that a route names takes it, whatever its hostnames are."""
+    return any(True for _ in _listeners_of(gateway, route, labels))
+
+
 def hostnames_at(gateway: Gateway, route: HttpRoute, labels: Mapping[str, str] | None) -> set[str]:
     """Return the hostnames under which the Gateway's listeners serve a route, accepted or not."""
     found: set[str] = set()
+    for listener in _listeners_of(gateway, route, labels):
+        found |= in_common(route.hostnames, listener.hostname)
+    return found
+
+
+def _listeners_of(gateway: Gateway, route: HttpRoute, labels: Mapping[str, str] | None) -> Iterator[Listener]:
+    """Yield the listeners that take a route."""
     for parent in route.parents:
         if not parent.is_gateway or parent.key != gateway.meta.key:
             continue
         for listener in gateway.listeners:
             if _is_meant(parent, listener) and _lets_in(listener, gateway, route, labels):
-                found |= in_common(route.hostnames, listener.hostname)
-    return found
+                yield listener
 
 
 def endpoint_key(gateway: ObjectKey) -> ObjectKey:
@@ -148,11 +186,11 @@ def _unaccepted(hostname: str, judgement: Judgement) -> LeftOut:
     return LeftOut(hostname=hostname, reason=EndpointReason.ROUTE_NOT_ACCEPTED, message=judgement.message)
 
 
-def _unmatched(gateway: Gateway, route: HttpRoute, named: set[str]) -> dict[str, LeftOut]:
+def _unmatched(gateway: Gateway, route: HttpRoute, named: set[str]) -> list[LeftOut]:
     """Return the hostnames of a route that none of the listeners which take the route has, nor any name below them."""
     message = f"No listener of Gateway {gateway.meta.key} that takes HTTPRoute {route.meta.key} has the hostname."
-    return {
-        each: LeftOut(hostname=each, reason=EndpointReason.NO_MATCHING_LISTENER, message=message)
+    return [
+        LeftOut(hostname=each, reason=EndpointReason.NO_MATCHING_LISTENER, message=message)
         for each in route.hostnames
         if each and not any(in_common([each], found) for found in named)
-    }
+    ]

@@ -32,7 +32,7 @@ from kube.resource import ResourceRef
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import DEFINITIONS, install
 from standalone.up.run import serve_conversions
-from tests.cluster.api import access_to, api_server
+from tests.cluster.api import access_to, allow_manager, api_server, manager_access_to
 from tests.controllers.apps.gateway_api import definitions
 from tests.controllers.ledger.notebook import BINDING, KINDS, Notebook, provider_manifest, registration
 
@@ -72,9 +72,9 @@ class World:
 
     async def __aenter__(self) -> World:
         await self._stack.enter_async_context(self.api)
-        access = access_to(self.api)
-        self.client = await self._stack.enter_async_context(Client(access, field_manager="test"))
-        self.converting = await self._stack.enter_async_context(ConvertingClient(access, field_manager="manager"))
+        self.client = await self._stack.enter_async_context(Client(access_to(self.api), field_manager="test"))
+        converting = ConvertingClient(manager_access_to(self.api), field_manager="manager")
+        self.converting = await self._stack.enter_async_context(converting)
         for definition in definitions():
             await self.client.apply(DEFINITIONS, definition, manager="test", force=True)
         await install(self.client)
@@ -82,6 +82,8 @@ class World:
         if self._book is not None:
             for own in KINDS:
                 await self.client.apply(DEFINITIONS, definition_of(own.kind), manager="test", force=True)
+                allow_manager(self.api, own.kind.ref, "get", "list", "watch", "patch")
+            allow_manager(self.api, ConversionApi(NOTEBOOK).conversion.resource, "create")
             await self.client.create(PROVIDERS, provider_manifest())
             await self.client.create(ENDPOINT_PROVIDER_CAPABILITIES, NOTEBOOK.capability())
             served.append(NOTEBOOK)

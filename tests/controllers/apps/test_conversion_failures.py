@@ -150,7 +150,7 @@ async def test_two_capabilities_for_one_provider_version_are_a_conflict(world: W
 async def test_conversions_go_away_and_come_back_without_losing_records(world: World, fault: Fault) -> None:
     await world.zone("zone", "example.test")
     await world.endpoint("one", ["app.example.test"])
-    await world.until_records(APP)
+    await world.until_reason("one", "app.example.test", "True/Resolved")
     uids = {each["metadata"]["uid"] for each in (await all_record_sets(world))}
     world.converting.fault = fault
     spec = {"targets": [{"type": "IPAddress", "value": "192.0.2.9"}]}

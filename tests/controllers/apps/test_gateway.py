@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from controllers.api.endpoint import ENDPOINT_RECORD_SETS
-from controllers.apps.gateway.kind import GATEWAYS, HTTP_ROUTES
-from controllers.apps.gateway.source import endpoint_key
+from controllers.apps.gateway.kind import GATEWAYS, HTTP_ROUTES, Gateway, HttpRoute, parse_gateway, parse_http_route
+from controllers.apps.gateway.source import endpoint_key, endpoint_of
+from controllers.apps.hostname_list import Hostnames
+from controllers.apps.left_out import LIMIT
 from kube.object import ObjectKey
 from kube.timestamp import time_text, utc_now
 from tests.controllers.apps.conftest import NAMESPACE, World
@@ -119,3 +122,72 @@ async def test_a_gateway_with_a_long_name_that_went_while_no_manager_ran_is_clea
     await world.client.delete(GATEWAYS, namespace=NAMESPACE, name=name)
     await world.start_manager()
     await world.until_records()
+
+
+def edge(namespaces: str, hostname: str = "*.example.test") -> Gateway:
+    listener = {
+        "name": "web",
+        "port": 80,
+        "protocol": "HTTP",
+        "hostname": hostname,
+        "allowedRoutes": {"namespaces": {"from": namespaces}},
+    }
+    metadata = {"namespace": NAMESPACE, "name": "edge", "uid": "u", "resourceVersion": "1"}
+    return parse_gateway({"metadata": metadata, "spec": {"listeners": [listener]}})
+
+
+def route(namespace: str, *hostnames: str, name: str = "route", accepted: bool = True) -> HttpRoute:
+    parent = {"name": "edge", "namespace": NAMESPACE}
+    said: dict[str, Any] = {"type": "Accepted", "status": "True", "observedGeneration": 1}
+    return parse_http_route(
+        {
+            "metadata": {"namespace": namespace, "name": name, "uid": "u", "resourceVersion": "1", "generation": 1},
+            "spec": {"hostnames": list(hostnames), "parentRefs": [parent]},
+            "status": {"parents": [{"parentRef": parent, "conditions": [said]}] if accepted else []},
+        }
+    )
+
+
+def sorted_out(gateway: Gateway, *routes: HttpRoute, published: frozenset[str] = frozenset()) -> Hostnames:
+    return endpoint_of(gateway, routes, {}, published, utc_now()).endpoint.hostnames
+
+
+def many(number: int, suffix: str) -> list[str]:
+    return [f"a{each:04}.{suffix}" for each in range(number)]
+
+
+def test_whom_no_listener_lets_in_does_not_take_the_place_of_others_in_what_is_left_out() -> None:
+    strangers = route("evil", *many(500, "elsewhere.test"))
+    ours = route(NAMESPACE, *(f"z{each:02}.elsewhere.test" for each in range(90)))
+    told = sorted_out(edge("Same"), strangers, ours).left_out
+    assert len(told) == LIMIT
+    assert sum(each.hostname.startswith("z") for each in told) == 90
+    assert sorted_out(edge("Same"), ours, strangers).left_out == told
+
+
+def test_of_what_is_left_out_each_namespace_has_its_turn() -> None:
+    crowd = [route("evil", *many(16, f"n{number}.elsewhere.test"), name=f"r{number}") for number in range(40)]
+    others = [route(f"team-{number}", f"z{number}.elsewhere.test") for number in range(10)]
+    told = sorted_out(edge("All"), *crowd, *others).left_out
+    assert len(told) == LIMIT
+    assert {each.hostname for each in told if each.hostname.startswith("z")} == {
+        f"z{number}.elsewhere.test" for number in range(10)
+    }
+
+
+def test_a_hostname_that_both_sides_leave_out_is_told_once_and_as_its_own_route_has_it() -> None:
+    name = "a.elsewhere.test"
+    (told,) = sorted_out(edge("Same"), route("evil", name), route(NAMESPACE, name)).left_out
+    assert f"HTTPRoute {NAMESPACE}/route" in told.message
+
+
+def test_what_is_published_keeps_its_place_when_there_are_too_many_hostnames() -> None:
+    ours = "z.example.test"
+    routes = [
+        route(NAMESPACE, ours),
+        *(route("evil", *many(16, f"n{number:02}.example.test"), name=f"r{number}") for number in range(40)),
+    ]
+    found = sorted_out(edge("All"), *routes, published=frozenset({ours}))
+    assert ours in found.published
+    assert len(found.published) == 500
+    assert list(found.published) == sorted(found.published)

@@ -12,6 +12,7 @@ from controllers.api.endpoint import ENDPOINT_RECORD_SETS
 from controllers.api.endpoint_conversion import CONVERSION_KIND, CONVERSION_PLURAL
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.apps.registry import AppsConfig
+from kube.client import Client
 from kube.errors import Forbidden
 from kube.resource import ResourceRef
 from tests.controllers.apps.conftest import NAMESPACE, NOTEBOOK
@@ -93,6 +94,27 @@ async def test_records_that_stay_follow_the_targets_once_their_zone_is_converted
     await shelf.until(asked_again)
     shelf.converting.fault = None
     await shelf.until_records(("a.eu", "A", "192.0.2.9"), ("a", "A", "192.0.2.9"))
+
+
+async def test_a_record_that_stays_and_is_refused_is_tried_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing happens meanwhile that would have anybody look."""
+    monkeypatch.setattr("controllers.apps.endpoint.controller.REFUSED_AGAIN_S", 0.3)
+    await published(shelf)
+    await shelf.page("long", "eu.example.test", UNREADY)
+    await shelf.until_records(SHORT, LONG)
+    refused: list[str] = []
+    apply = Client.apply
+
+    async def refuse_short(client: Client, ref: ResourceRef, obj: Mapping[str, Any], **how: Any) -> dict[str, Any]:
+        if obj["spec"]["zoneRef"]["name"] == "short" and len(refused) < 8:
+            refused.append(obj["metadata"]["name"])
+            raise Forbidden("not now", code=403)
+        return await apply(client, ref, obj, **how)
+
+    monkeypatch.setattr(Client, "apply", refuse_short)
+    await shelf.retarget("192.0.2.9")
+    await shelf.until_records(("a.eu", "A", "192.0.2.9"), ("a", "A", "192.0.2.9"))
+    assert len(refused) == 8
 
 
 async def test_a_refused_zone_is_not_chosen(shelf: Shelf) -> None:

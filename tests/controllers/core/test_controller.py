@@ -22,6 +22,7 @@ from controllers.core.inputs import CoreInformers
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.runtime.controller import Requeue
 from controllers.runtime.recorder import EventRecorder, EventType
+from controllers.runtime.refusal import AGAIN_S
 from kube.access import Access
 from kube.client import Client
 from kube.errors import Cause, Conflict, Invalid, ResourceNotServed
@@ -284,7 +285,7 @@ async def test_a_result_that_admission_refuses_is_told_once(
     given = {"observedGeneration": 1, "recordSets": [{**result, "conditions": results}]}
     await _patch_status(bench, ZONE_UNITS, ZONE, given)
     await until(lambda: bool((unit := bench.core.zone_units.get(ZONE)) and unit.status.record_sets))
-    _refuse(monkeypatch, bench.client, "QuotaIsUsedUp", "Foreign")
+    refusals = _refuse(monkeypatch, bench.client, "QuotaIsUsedUp", "Foreign")
 
     versions = set()
     for after_s in range(1, 5):
@@ -297,6 +298,10 @@ async def test_a_result_that_admission_refuses_is_told_once(
         await bench.until_seen(RECORD_SETS, CLAIM, version)
 
     assert len(versions) == 1
+    # With a status that nobody has touched it is the same refusal each time, which is asked for anew after a while only.
+    assert len(refusals) == 1 + foreign
+    await bench.reconcile_at(5 + AGAIN_S)
+    assert len(refusals) == 2 + foreign
 
 
 async def _patch_status(bench: Bench, ref: ResourceRef, key: ObjectKey, status: dict[str, Any]) -> None:
@@ -305,18 +310,21 @@ async def _patch_status(bench: Bench, ref: ResourceRef, key: ObjectKey, status: 
     )
 
 
-def _refuse(monkeypatch: pytest.MonkeyPatch, client: Client, *words: str) -> None:
-    """Have the API refuse statuses of RecordSets with one of these words in them, as admission does."""
+def _refuse(monkeypatch: pytest.MonkeyPatch, client: Client, *words: str) -> list[str]:
+    """Have the API refuse statuses of RecordSets with one of these words in them, as admission does; returns what it has refused."""
     write = client.patch_json
+    refusals: list[str] = []
 
     async def judged(ref: ResourceRef, operations: list[dict[str, Any]], **where: Any) -> dict[str, Any]:
         if ref is RECORD_SETS and (found := [each for each in words if f"'{each}'" in str(operations)]):
             message = f"found {found[0]}"
+            refusals.append(message)
             cause = Cause("status.conditions", "FieldValueNotSupported", message)
             raise Invalid(message, code=422, reason="Invalid", causes=(cause,))
         return await write(ref, operations, **where)
 
     monkeypatch.setattr(client, "patch_json", judged)
+    return refusals
 
 
 async def test_what_was_written_and_is_not_seen_yet_is_waited_for(bench: Bench) -> None:

@@ -218,6 +218,27 @@ def test_what_is_programmed_of_a_former_claim_is_not_said_of_one_that_is_kept_ou
     assert (found.status, found.reason, found.message) == (UNKNOWN, "Reconciling", words)
 
 
+@pytest.mark.parametrize("has_been_told", [False, True])
+@pytest.mark.parametrize("payload", ["options", "adoption"])
+def test_a_claim_that_is_kept_out_and_has_options_is_programmed_when_it_was_told_so_itself(
+    payload: str, has_been_told: bool
+) -> None:
+    """It may have been made again with other options, which the ledger has in a version that claims are not compared in."""
+    former = item_of(record_set("www"), {payload: {"proxied": False}})
+    programmed = condition("Programmed", "True", "Programmed")
+    of = result(former, condition("Accepted", "True", "Accepted"), programmed)
+    again = record_set("www")
+    again = replace(again, spec=again.spec.model_copy(update={payload: {"proxied": True}}))
+    if has_been_told:
+        again = replace(again, status=RecordSetStatus.model_validate({"conditions": [programmed]}))
+    denied = refused(Reason.NOT_ALLOWED_BY_ZONE, "No.")
+    told = said(project(again, denied, former, of), "Programmed")
+    assert told == (
+        (TRUE, "Programmed", "") if has_been_told else (UNKNOWN, "Reconciling", "Waiting for the provider.")
+    )
+    assert said(project(again, ACCEPTED, former, of), "Programmed") == (TRUE, "Programmed", "")
+
+
 def test_a_generation_that_is_kept_out_does_not_wait_for_the_provider() -> None:
     former = item_of(record_set("www"))
     edited = record_set("www", metadata={"generation": 2})

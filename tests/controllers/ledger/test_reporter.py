@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from controllers.api.condition import ConditionStatus
 from controllers.api.group import API_VERSION, NAMESPACES, PROVIDERS, ZONE_CLASSES, ZONE_UNITS
 from controllers.api.provider import parse_provider
+from controllers.api.reason import Reason
+from controllers.api.verdict import ACCEPTED, Verdict
 from controllers.api.zone_class import parse_zone_class
 from controllers.api.zone_unit import ZoneUnit, parse_zone_unit
 from controllers.core.providercontract.conversion.client import ConversionClient
@@ -18,11 +22,12 @@ from controllers.core.providercontract.conversion.zone_class import StoredClasse
 from controllers.ledger.binding import Binding
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
+from controllers.ledger.result import ZoneResult
 from controllers.ledger.surroundings import LedgerInformers, Surroundings
 from controllers.runtime.recorder import EventRecorder
 from kube.access import Access
 from kube.client import Client
-from kube.errors import Conflict
+from kube.errors import Cause, Conflict, Invalid
 from kube.informer import Informer
 from standalone.apiserver.server import ApiServer
 from standalone.up.install import install
@@ -40,6 +45,7 @@ SPEC = {
     "part": 0,
     "recordSets": [],
 }
+RESULT = ZoneResult(ACCEPTED, Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED, ""), ("ns1.example",))
 
 
 @pytest.fixture
@@ -100,3 +106,28 @@ async def test_own_writes_that_the_cache_does_not_show_are_no_obstacle(client: C
     await writer.note(unit, {"step": "one"})
     await writer.note(unit, {"step": "two"})
     assert await state(client) == {"step": "two"}
+
+
+async def test_a_status_that_is_refused_is_not_tried_again_before_it_is_another_one(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit, writer = await made(client), reporter(client)
+    tried: list[str] = []
+
+    async def refuse(*_: Any, **__: Any) -> dict[str, Any]:
+        tried.append("once more")
+        raise Invalid("no", code=422, reason="Invalid", causes=(Cause("status", "FieldValueInvalid", "no"),))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "patch_json", refuse)
+        for _ in range(3):
+            with pytest.raises(Invalid, match="no"):
+                await writer.report(unit.spec.zone.ref.key, [unit], RESULT, [()], [()])
+        assert len(tried) == 1
+        other = replace(RESULT, name_servers=("ns2.example",))
+        with pytest.raises(Invalid, match="no"):
+            await writer.report(unit.spec.zone.ref.key, [unit], other, [()], [()])
+        assert len(tried) == 2
+    await writer.report(unit.spec.zone.ref.key, [unit], RESULT, [()], [()])
+    found = await client.get(ZONE_UNITS, name="zone", namespace=NAMESPACE)
+    assert found["status"]["zone"]["nameServers"] == ["ns1.example"]
