@@ -35,6 +35,7 @@ from controllers.providers.external.wanted import Wanted, wanted_of
 from kube.client import Client
 from kube.errors import NotFound
 from zonemodel.name import Fqdn
+from zonemodel.record import RecordBodies
 
 HEADER: Final = ("SERVER", "NAME", "TYPE", "RESULT", "WANT", "GOT")
 RESULTS: Final = {
@@ -45,6 +46,7 @@ RESULTS: Final = {
     "ProviderUnavailable": "no answer",
 }
 CELL_LIMIT_CHARS: Final = 60
+NAMED: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,11 @@ async def _verify(client: Client, request: Request) -> int:
     zone = await _find_zone(client, request)
     claims = await _claims_of(client, zone)
     settings = await _settings(client, zone, request)
+    for claim in claims:
+        if not _has_body(claim):
+            told = "its provider makes its records of spec.options, and what they are is not known"
+            typer.echo(f"warning: RecordSet {claim.key} is not verified: {told}", err=True)
+    claims = [claim for claim in claims if _has_body(claim)]
     wanted = [_wanted(claim, zone) for claim in claims]
     prober = Prober(NetworkExchange(), ExternalConfig().port)
     subjects = tuple(Subject(claim.spec.name, claim.spec.type.code) for claim in claims)
@@ -140,7 +147,8 @@ async def _verify(client: Client, request: Request) -> int:
     for fault in found.faults:
         typer.echo(f"warning: {fault}", err=True)
     if left_out := found.left_out():
-        typer.echo(f"warning: the apex names {', '.join(left_out)}, which nobody asked", err=True)
+        more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
+        typer.echo(f"warning: the apex names {', '.join(left_out[:NAMED])}{more}, which nobody asked", err=True)
     if not found.servers:
         raise CommandError(f"found no server of {zone.spec.domain_name}; name one with --server")
     rows = list(rows_of(found, claims, wanted))
@@ -185,6 +193,11 @@ async def _settings(client: Client, zone: Zone, request: Request) -> Settings:
         resolvers=request.resolvers or settings.resolvers,
         timeout_s=request.timeout_s,
     )
+
+
+def _has_body(claim: RecordSet) -> bool:
+    """An alias of a provider has none: it stands for whatever addresses its target has at the moment."""
+    return any(getattr(claim.spec, name) is not None for name in RecordBodies.model_fields)
 
 
 def _wanted(claim: RecordSet, zone: Zone) -> Wanted:

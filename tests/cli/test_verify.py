@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cli.main import COMMANDS
+from controllers.providers.route53.contract import provider_manifest
 from tests.cli.command import Cli
 from tests.cli.conftest import Up
 from tests.cli.manifest import manifest, record_set, text
@@ -69,6 +70,35 @@ def test_what_cannot_be_asked_is_told(cli: Cli, up: Up, served_zone: str) -> Non
     assert "allowed: an address" in cli.fails("verify", "zone", "--resolver", "dns.example", code=2)
     complaint = cli.fails("verify", "zone", "--resolver", address(up), "--timeout", "1")
     assert f"found no server of {served_zone}; name one with --server" in complaint
+
+
+def test_a_claim_without_values_of_its_own_is_told_and_the_others_are_verified(cli: Cli, up: Up, domain: str) -> None:
+    """An alias of Route 53: what it answers with is known to Route 53 alone."""
+    provider = {"name": "route53.dns.appthrust.io", "version": "v1alpha1"}
+    zone_spec = {"domainName": domain, "zoneClassRef": {"name": "class"}, "provider": provider}
+    about = {"zoneRef": {"name": "alias-zone"}, "provider": provider, "type": "A"}
+    target = {"dnsName": "lb.example.net.", "hostedZoneID": "Z14GRHDCWA56QT", "evaluateTargetHealth": False}
+    plain = {**about, "name": "www", "ttl": 60, "a": {"addresses": ["192.0.2.7"]}}
+    cli.ok(
+        "apply",
+        "-f",
+        "-",
+        stdin=text(
+            provider_manifest(),
+            manifest("Zone", "alias-zone", zone_spec),
+            manifest("RecordSet", "aliased", {**about, "name": "@", "options": {"alias": target}}),
+            manifest("RecordSet", "plain", plain),
+        ),
+    )
+    result = cli.run("verify", "alias-zone", "-s", address(up), "--timeout", "1")
+    assert result.code == 1
+    told = "its provider makes its records of spec.options, and what they are is not known"
+    assert result.stderr == f"warning: RecordSet default/aliased is not verified: {told}\n"
+    assert rows(result.stdout)[1] == [address(up), f"www.{domain}", "A", "lame", "192.0.2.7", "REFUSED"]
+    assert result.stdout.splitlines()[-1] == "1 answers of 1 servers: 0 as wanted, 1 not"
+    cli.ok("delete", "rrset/plain")
+    result = cli.run("verify", "alias-zone", "-s", address(up), "--timeout", "1")
+    assert (result.code, result.stderr) == (0, f"warning: RecordSet default/aliased is not verified: {told}\n")
 
 
 def test_the_commands_are_listed() -> None:
