@@ -16,18 +16,22 @@ import ssl
 import tempfile
 import threading
 import urllib.error
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self, cast
 
 from aiohttp import web
 
+from controllers.api.group import ZONES
 from kube.access import Access, with_token
+from kube.resource import ResourceRef
 from standalone.apiserver.server import ApiServer
+from tests.cluster.audit import fresh_log
 from tests.cluster.control_plane import ControlPlane, programs
-from tests.cluster.installation import host_address
+from tests.cluster.installation import Installation, host_address
 from tests.controllers.core.admission.authority import Authority, ServingPair
+from tests.helm.place import NAMESPACE as SYSTEM
 from tests.product.patience import until
 
 NAME: Final = "hooks-of-a-test"
@@ -37,7 +41,9 @@ API_SERVICES: Final = "/apis/apiregistration.k8s.io/v1/apiservices"
 SERVICES: Final = "/api/v1/namespaces/default/services"
 SLICES: Final = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 CONFIG_MAPS: Final = "/api/v1/namespaces/default/configmaps"
+RIGHTS: Final = "/apis/rbac.authorization.k8s.io/v1"
 MARKER: Final = "/marker"
+MANAGER: Final = "dns-api-manager"
 SERVED: Final = "/registry/apiregistration.k8s.io/apiservices/"
 KEPT: Final = ("/registry/apiextensions.k8s.io/", SERVED)
 
@@ -56,6 +62,17 @@ def api_server(data_dir: Path) -> ApiServer:
 def access_to(api: ApiServer | RealApi) -> Access:
     """Return how a client with every right reaches the API."""
     return api.access if isinstance(api, RealApi) else Access(api.url)
+
+
+def manager_access_to(api: ApiServer | RealApi) -> Access:
+    """Return how a manager reaches the API: on a real one under its ServiceAccount, with the rights of the chart."""
+    return api.manager_access if isinstance(api, RealApi) else Access(api.url)
+
+
+def allow_manager(api: ApiServer | RealApi, ref: ResourceRef, *verbs: str) -> None:
+    """Give the manager what the chart of a test's own provider would give it; an embedded API gives everybody everything."""
+    if isinstance(api, RealApi):
+        api.allow_manager(ref, verbs)
 
 
 class RealApi:
@@ -83,8 +100,30 @@ class RealApi:
 
     @property
     def access(self) -> Access:
-        context = ssl.create_default_context(cadata=self._plane.ca_pem.decode())
-        return with_token(self.url, self._plane.token, context)
+        return with_token(self.url, self._plane.token, self._context)
+
+    @property
+    def _context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cadata=self._plane.ca_pem.decode())
+
+    @property
+    def manager_access(self) -> Access:
+        return with_token(self.url, self._plane.account_token(SYSTEM, MANAGER), self._context)
+
+    def allow_manager(self, ref: ResourceRef, verbs: Sequence[str]) -> None:
+        name = f"{MANAGER}-{ref.plural}"
+        rules = [{"apiGroups": [ref.group], "resources": [ref.plural, f"{ref.plural}/status"], "verbs": verbs}]
+        subject = {"kind": "ServiceAccount", "namespace": SYSTEM, "name": MANAGER}
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+        for kind, body in (
+            ("ClusterRole", {"rules": rules}),
+            ("ClusterRoleBinding", {"roleRef": role, "subjects": [subject]}),
+        ):
+            manifest = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}, **body}
+            self._plane.request("POST", f"{RIGHTS}/{kind.lower()}s", manifest)
+        until(
+            lambda: _manager_may(self._plane, ref.group, ref.plural, verbs[0]), "an API server that has read the role"
+        )
 
     def register_admission(
         self,
@@ -268,11 +307,21 @@ def _plane() -> ControlPlane:
     """Return the control plane of this process, which ends with it."""
     named = programs()
     assert named is not None
-    plane = ControlPlane(named, Path(_kept_until_the_end()))
+    plane = ControlPlane(named, Path(_kept_until_the_end()), fresh_log())
     atexit.register(plane.stop)
     plane.start()
+    Installation(plane).grant()
+    until(lambda: _manager_may(plane, ZONES.group, ZONES.plural, "list"), "an API server that has read the roles")
     _of_the_cluster(plane)
     return plane
+
+
+def _manager_may(plane: ControlPlane, group: str, resource: str, verb: str) -> bool:
+    attributes = {"group": group, "resource": resource, "verb": verb}
+    spec = {"user": f"system:serviceaccount:{SYSTEM}:{MANAGER}", "resourceAttributes": attributes}
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+    answer = plane.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+    return bool(answer["status"]["allowed"])
 
 
 @lru_cache(maxsize=1)

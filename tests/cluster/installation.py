@@ -53,6 +53,11 @@ class Installation:
         self._apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
         self._apply(each for each in self.manifests if each["kind"] != ADMISSION)
 
+    def grant(self) -> None:
+        """Apply the ServiceAccounts and their rights, for programs that come without the rest."""
+        self._apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+        self._apply(each for each in self.manifests if each["kind"] == "ServiceAccount" or is_of_rights(each))
+
     def admit(self) -> None:
         """Have the API server ask the webhooks, as the chart's configuration says."""
         self._apply(each for each in self.manifests if each["kind"] == ADMISSION)
@@ -123,6 +128,10 @@ class Installation:
         else:
             copy["spec"]["caBundle"] = bundle
         return copy
+
+
+def is_of_rights(manifest: Mapping[str, Any]) -> bool:
+    return str(manifest["apiVersion"]).startswith("rbac.authorization.k8s.io/")
 
 
 def endpoint_slice(service: str, name: str, ports: Mapping[str, int], pod: str, protocol: str = "TCP") -> Manifest:
