@@ -93,12 +93,12 @@ def test_a_claim_without_values_of_its_own_is_told_and_the_others_are_verified(c
     result = cli.run("verify", "alias-zone", "-s", address(up), "--timeout", "1")
     assert result.code == 1
     told = "its provider makes its records of spec.options, and what they are is not known"
-    assert result.stderr == f"warning: RecordSet default/aliased is not verified: {told}\n"
+    assert result.stderr == f"warning: RecordSet {cli.namespace}/aliased is not verified: {told}\n"
     assert rows(result.stdout)[1] == [address(up), f"www.{domain}", "A", "lame", "192.0.2.7", "REFUSED"]
     assert result.stdout.splitlines()[-1] == "1 answers of 1 servers: 0 as wanted, 1 not"
     cli.ok("delete", "rrset/plain")
     result = cli.run("verify", "alias-zone", "-s", address(up), "--timeout", "1")
-    assert (result.code, result.stderr) == (0, f"warning: RecordSet default/aliased is not verified: {told}\n")
+    assert (result.code, result.stderr) == (0, f"warning: RecordSet {cli.namespace}/aliased is not verified: {told}\n")
 
 
 def test_the_commands_are_listed() -> None:
