@@ -60,7 +60,7 @@ test-kube: setup ## The product on a real kube-apiserver and etcd (needs go)
 	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
 	@$(BIN)/python -m tests.cluster .kube-real
 
-test-kube-short: setup ## What of this takes minutes only
+test-kube-short: setup ## The part of test-kube that takes minutes only
 	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
 	@$(BIN)/python -m tests.cluster .kube-real --short
 
