@@ -59,9 +59,9 @@ class Catalog:
     def withhold(self, apex: WireName) -> None:
         """Answer SERVFAIL for a zone that is ours and has no content that may be served (RFC 1034 section 4.3.5)."""
         is_new = apex not in self.tables
+        self._put(withheld_table(apex))
         self.zones.pop(apex, None)
         self._left.pop(apex, None)
-        self._put(withheld_table(apex))
         self._nest(apex, is_new=is_new)
 
     def remove(self, apex: WireName) -> None:
@@ -98,12 +98,14 @@ class Catalog:
         zone = self.zones.get(apex)
         if zone is None:
             return
-        before = self._left.pop(apex, frozenset())
+        before = self._left.get(apex, frozenset())
         now = aliases_into(zone, self._nesting.inner(apex))
-        if now:
-            self._left[apex] = now
         if now != before:
             self._put(without_answers(zone, now, before))
+        if now:
+            self._left[apex] = now
+        else:
+            self._left.pop(apex, None)
 
     def _tell(self, apex: WireName, before: Zone | None, after: Zone | None) -> None:
         for watcher in self.watchers:

@@ -76,11 +76,11 @@ class ZoneFiles:
         for other, taken in self._apexes.items():
             if other != file and taken == apex:
                 raise UnservableError(f"{file.path}: the zone {name_text(apex)} is served from {other.path} already")
+        self._catalog.replace(zone)
         before = self._apexes.get(file)
+        self._apexes[file] = apex
         if before is not None and before != apex:
             self._catalog.remove(before)
-        self._apexes[file] = apex
-        self._catalog.replace(zone)
 
 
 def read_zone(file: ZoneFile) -> Zone:

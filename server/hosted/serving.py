@@ -68,7 +68,8 @@ class Serving:
     async def replace(self, key: ObjectKey, content: Content) -> None:
         """Serve this snapshot of a manifest, in place of whatever is served for its domain and from the manifest.
 
-        Raises UnservableError and leaves everything as it was when the snapshot holds what no zone can hold.
+        Raises UnservableError and leaves everything as it was when the snapshot holds what no zone can hold, or a fault keeps it
+        from being served.
         """
         domain = content.head.domain
         previous = self._by_domain.get(domain)
@@ -80,13 +81,13 @@ class Serving:
             raise
         except ValueError as error:  # a value without a wire form
             raise UnservableError(str(error)) from error
+        self._catalog.replace(zone, content.head.transfer)
         if self._domains.get(key, domain) != domain:
             self.withdraw(key)
         if previous is not None:
             self._domains.pop(previous.key, None)
         self._by_domain[domain] = Served(key, content, zone)
         self._domains[key] = domain
-        self._catalog.replace(zone, content.head.transfer)
 
     def withdraw(self, key: ObjectKey) -> None:
         """Stop serving what came from this manifest."""

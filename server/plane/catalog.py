@@ -6,10 +6,13 @@ Owns how compiled zones get there. Never compiles, and never decides what an ans
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
+
+import structlog
 
 from server import rdtype
 from server._native import Bulk, Content, Tables
@@ -17,7 +20,9 @@ from server.catalog import Catalog
 from server.plane.bulk import collect_bulk, gather_bulk, read_bulk
 from server.rejection import NOT_OURS, NOT_READY, Rejection
 from server.responder import COMPUTED_TYPES
+from server.text import name_text
 from server.zone.compile import Zone
+from server.zone.judge import UnservableError
 from server.zone.persistent import Layered, Persistent
 from server.zone.table import COMPUTED, Answer, Node, ZoneTable
 from zonemodel.name import WireName
@@ -32,8 +37,18 @@ _MOST_PREPARED: Final = 4
 """Zones that were prepared and not served yet; one that is never served must not stay."""
 
 
+log = structlog.get_logger(__name__)
+
+
+class NativeFaultError(UnservableError):
+    """Native code failed on a version of a zone, which is not served; the one before is, as it was."""
+
+
 class NativeCatalog(Catalog):
-    """`native` follows every change before it returns. So many `threads` answer beside the event loop."""
+    """`native` follows every change before it returns. So many `threads` answer beside the event loop.
+
+    `replace`, `withhold` and `prepare` raise NativeFaultError, and change nothing, when native code fails.
+    """
 
     def __init__(self, payload_bytes: int, threads: int) -> None:
         self.native = Tables(
@@ -74,9 +89,7 @@ class NativeCatalog(Catalog):
 
     def read(self, path: Path, origin: str | None) -> Zone | None:
         found = read_bulk(path, origin)
-        if found is None:
-            return None
-        return self._complete_bulk(*found)
+        return None if found is None else self._complete_bulk(*found)
 
     def gather(
         self,
@@ -92,8 +105,13 @@ class NativeCatalog(Catalog):
         found = collect_bulk(origin, records)
         return None if found is None else self._complete_bulk(*found)
 
-    def _complete_bulk(self, bulk: Bulk, zone: Zone) -> Zone:
-        self._keep(zone, self.native.complete(bulk, _own_edits(zone.table)))
+    def _complete_bulk(self, bulk: Bulk, zone: Zone) -> Zone | None:
+        try:
+            with _told(zone.index.origin):
+                self._keep(zone, self.native.complete(bulk, _own_edits(zone.table)))
+        except NativeFaultError as error:
+            log.error("native code failed on a zone, Python compiles it", reason=str(error))
+            return None
         return zone
 
     def prepare(self, zone: Zone) -> None:
@@ -106,13 +124,15 @@ class NativeCatalog(Catalog):
             self._prepared.pop(next(iter(self._prepared)))
 
     def _put(self, table: ZoneTable) -> None:
-        if not self._patch(table):
-            content = self._prepared.pop(table.version, None) or self._read(table)
-            self.native.put(table.apex, table.version, content, table.soa, table.signed)
+        with _told(table.apex):
+            if not self._patch(table):
+                content = self._prepared.pop(table.version, None) or self._read(table)
+                self.native.put(table.apex, table.version, content, table.soa, table.signed)
         super()._put(table)
 
     def _read(self, table: ZoneTable) -> Content:
-        return self.native.prepare(_pages(table.answers), _pages(table.nodes))
+        with _told(table.apex):
+            return self.native.prepare(_pages(table.answers), _pages(table.nodes))
 
     def _patch(self, table: ZoneTable) -> bool:
         """Hand over what differs from the version that is served, if that is what the table was made from."""
@@ -120,6 +140,14 @@ class NativeCatalog(Catalog):
             return False
         edits = [(name, _content(table, name, types)) for name, types in table.patch.names.items()]
         return self.native.patch(table.apex, table.patch.since, table.version, edits, table.soa, table.signed)
+
+
+@contextmanager
+def _told(apex: WireName) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise NativeFaultError(f"native code failed on the zone {name_text(apex)}: {error}") from error
 
 
 def _content(table: ZoneTable, name: bytes, types: tuple[int, ...]) -> tuple[Node, list[tuple[int, Answer]]] | None:

@@ -92,6 +92,7 @@ class Draft:
         proofs = Proofs.of(self.index)
         answers, nodes = self.answers.finish(), self.nodes.finish()
         table = ZoneTable(self.index.origin, answers, nodes, soa, signed=proofs is not None, patch=patch)
+        dependencies.version = table.version
         return Zone(self.index, table, dependencies, proofs)
 
     def put(self, name: WireName) -> None:

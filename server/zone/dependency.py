@@ -15,9 +15,13 @@ Base = Callable[[WireName, bool], Iterable[WireName]]
 
 
 class Dependencies:
-    """The owners to compile again when a name changes; `base` knows of those that were compiled elsewhere, and may tell too many."""
+    """The owners to compile again when a name changes; `base` knows of those that were compiled elsewhere, and may tell too many.
+
+    `version` is that of the table whose answers they are.
+    """
 
     def __init__(self, origin: WireName, base: Base | None = None) -> None:
+        self.version = -1
         self._origin = origin
         self._base = base
         self._consulted: dict[WireName, frozenset[WireName]] = {}

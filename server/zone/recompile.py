@@ -19,13 +19,16 @@ from zonemodel.name import WireName, is_within
 def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     """Return the next version of a zone, whose content is `index`; work is in proportion to the answers that change.
 
-    The dependencies go over to the new version: the old one can serve on, but not be recompiled again.
+    The dependencies go over to the new version. The old one can serve on; where it does because the new one failed, a version that is
+    made from it is compiled whole.
     """
+    step = Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
+    if zone.dependencies.version != zone.table.version:
+        return replace(compile_zone(index), step=step)
     touched = set(_touched(zone, index, changes))
     touched |= {
         parent(name) for name in touched if name.startswith(STAR) and name != index.origin
     }  # they carry its cover
-    step = Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
     if len(touched) * 2 > len(index.children):
         return replace(compile_zone(index), step=step)
     draft = Draft(index, zone.table.answers.edit(), zone.table.nodes.edit())

@@ -11,6 +11,7 @@ from server.config import Address, ZoneFile
 from server.hosted.object import HOSTED_ZONES
 from server.transfer.config import SecondaryZone, TransferConfig
 from server.transfer.target import Target
+from server.zone.judge import UnservableError
 from tests.kube.fake_api import Json, refuse
 from tests.server.hosted_api import COLLECTION, NAMESPACE, HostedApi, a, cname, manifest, paged, txt
 from tests.server.running import ask, becomes, data, following, until
@@ -145,6 +146,34 @@ async def test_a_bad_snapshot_is_rejected_and_the_previous_one_stays(api: Hosted
         await becomes(server, "www.shop.example", ["192.0.2.5"])
         await until(lambda: api.servers("shop").get("pod-a", {}).get("state") == "Serving", "the recovery reported")
         assert api.servers("shop")["pod-a"]["message"] == ""
+
+
+async def test_a_fault_in_the_server_is_reported_and_the_previous_version_stays(
+    api: HostedApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [txt(f"other{number}", "x") for number in range(20)]
+    api.write(manifest("shop", a("www", "192.0.2.1"), cname("alias", "www.shop.example"), *others))
+    async with following(api) as server:
+        await becomes(server, "alias.shop.example", ["192.0.2.1", "www.shop.example."])
+        await until(
+            lambda: api.servers("shop").get("pod-a", {}).get("state") == "Serving", "the first version reported"
+        )
+        with monkeypatch.context() as broken:
+            broken.setattr(server.catalog, "_put", fail)
+            api.write(manifest("shop", a("www", "192.0.2.2"), cname("alias", "other.shop.example"), *others, serial=2))
+            await until(
+                lambda: api.servers("shop").get("pod-a", {}).get("observedGeneration") == 2, "the fault reported"
+            )
+            entry = api.servers("shop")["pod-a"]
+            assert (entry["state"], entry["serial"], entry["message"]) == ("Rejected", 1, "made to fail")
+            assert await data(server, "alias.shop.example") == ["192.0.2.1", "www.shop.example."]
+        api.write(manifest("shop", a("www", "192.0.2.5"), cname("alias", "www.shop.example"), *others, serial=3))
+        await becomes(server, "alias.shop.example", ["192.0.2.5", "www.shop.example."])
+        await until(lambda: api.servers("shop").get("pod-a", {}).get("state") == "Serving", "the recovery reported")
+
+
+def fail(table: object) -> None:
+    raise UnservableError("made to fail")
 
 
 async def test_a_bad_first_snapshot_is_rejected_and_nothing_is_served(api: HostedApi) -> None:

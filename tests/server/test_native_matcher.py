@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ from zonemodel.zonefile import read_zone_file
 if not has_native():
     pytest.skip("the native data plane is not built", allow_module_level=True)
 
-from server.plane.catalog import NativeCatalog
+from server.plane.catalog import NativeCatalog, NativeFaultError
 from server.plane.matcher import NativeMatcher
 
 CLIENT = "192.0.2.1"
@@ -243,6 +245,87 @@ def test_questions_are_counted_as_in_python() -> None:
     both.native.tally()
     assert both.native.asked_elsewhere == both.python.asked_elsewhere
     assert both.native.tables[zone_strategy.APEX].asked == both.python.tables[zone_strategy.APEX].asked
+
+
+class Panicking:
+    """Stands for an answer; native code that reads it panics: this is how an exception for a panic comes back to it."""
+
+    def __init__(self, panic: type[BaseException]) -> None:
+        self._panic = panic
+
+    def __getattr__(self, name: str) -> object:
+        raise self._panic("made to fail")
+
+
+def panicking(catalog: NativeCatalog) -> Panicking:
+    """Find the exception that stands for a panic of our extension; others have their own."""
+    for kind in subclasses(BaseException):
+        if kind.__name__ == "PanicException":
+            found = Panicking(kind)
+            try:
+                catalog.native.prepare([{b"\0\0\1": found}], [{b"\0": found}])  # type: ignore[dict-item]  # made to fail
+            except RuntimeError:
+                return found
+            except kind:
+                continue  # another extension's
+    pytest.fail("no exception stands for a panic")
+
+
+def subclasses(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+def zone_of(*labels: bytes) -> Zone:
+    names = (labels, *([b"host%d" % number] for number in range(10)))
+    hosts = (RRset(from_labels([*name, *zone_strategy.APEX_LABELS]), 1, 60, (b"\x0a\0\0\1",)) for name in names)
+    sets = (zone_strategy.soa(len(labels)), zone_strategy.apex_ns(), *hosts)
+    return compile_zone(ZoneIndex.of(ZoneData(zone_strategy.APEX, sets)))
+
+
+@pytest.mark.parametrize("fails", ["put", "prepare", "patch"])
+def test_a_panic_is_told_and_the_version_before_is_served_on(fails: str) -> None:
+    both = Both()
+    both.complete()
+    served = zone_of(b"www")
+    both.replace(served)
+    found = panicking(both.native)
+    owner = from_labels([b"b", b"www", *zone_strategy.APEX_LABELS])
+    changes = Changes((RRset(owner, 1, 60, (b"\x0a\0\0\2",)),))
+    later = recompile(served, served.index.with_changes(changes), changes)
+    if fails == "put":
+        table = replace(zone_of(b"b", b"www").table, soa=found)  # type: ignore[arg-type]  # made to fail
+    else:
+        answers = later.table.answers.edit()
+        answers[owner + b"\0\1"] = found  # type: ignore[assignment]  # made to fail
+        patch = later.table.patch if fails == "patch" else None
+        table = replace(later.table, answers=answers.finish(), patch=patch)
+    broken = replace(later, table=table)
+    assert (table.patch is not None) is (fails == "patch")
+    with pytest.raises(NativeFaultError, match=r"the zone z\.test\.: made to fail"):
+        both.native.replace(broken)
+    packets = [question(name, qtype) for name in (served.index.origin, owner, owner[2:]) for qtype in (1, 6, 16)]
+    for packet in packets:
+        both.hold(packet)
+    assert both.answered == 2 * len(packets)
+    assert both.native.zones[served.index.origin] is served
+    both.replace(recompile(served, served.index.with_changes(changes), changes))
+    for packet in packets:
+        both.hold(packet)
+    assert both.answered == 4 * len(packets)
+
+
+def test_python_compiles_a_zone_that_native_code_panics_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = NativeCatalog(PAYLOAD_BYTES, 1)
+    found = panicking(catalog)
+    monkeypatch.setattr("server.plane.catalog._own_edits", lambda table: [(table.apex, (found, []))])
+    records = [
+        (each.owner, each.rdtype, 60, each.rdatas[0]) for each in (zone_strategy.soa(1), zone_strategy.apex_ns())
+    ]
+    assert catalog.collect(zone_strategy.APEX, records) is None
+    monkeypatch.undo()
+    assert catalog.collect(zone_strategy.APEX, records) is not None
 
 
 @pytest.mark.slow

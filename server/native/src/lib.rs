@@ -29,6 +29,7 @@ mod transfer;
 mod words;
 mod worker;
 
+use std::any::Any;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::panic::{self, AssertUnwindSafe};
@@ -36,6 +37,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -124,12 +126,12 @@ impl Tables {
         answers: Vec<Bound<'_, PyDict>>,
         nodes: Vec<Bound<'_, PyDict>>,
     ) -> PyResult<Content> {
-        Ok(Content(Reader::new(self.computed.clone_ref(py)).nodes(&answers, &nodes)?))
+        guarded(|| Ok(Content(Reader::new(self.computed.clone_ref(py)).nodes(&answers, &nodes)?)))
     }
 
     /// Returns the content of a zone: the plain names as they are, and the others.
     fn complete(&self, py: Python<'_>, plain: &Bulk, others: Vec<Edit<'_>>) -> PyResult<Content> {
-        Ok(Content(Reader::new(self.computed.clone_ref(py)).edit(&plain.0.nodes, &others)?))
+        guarded(|| Ok(Content(Reader::new(self.computed.clone_ref(py)).edit(&plain.0.nodes, &others)?)))
     }
 
     /// Serves a version of a zone from here on.
@@ -142,13 +144,16 @@ impl Tables {
         soa: &Bound<'_, PyAny>,
         signed: bool,
     ) -> PyResult<()> {
-        let (nodes, soa) = (content.0.clone(), Arc::new(Reader::new(self.computed.clone_ref(py)).answer(soa)?));
-        let tallies = self
-            .zone(apex)
-            .map_or_else(|| tallies(self.threads, self.shared.policy.slots.count()), |zone| Arc::clone(&zone.tallies));
-        let zone = Zone { apex: apex.into(), version, nodes, soa, signed, tallies };
-        self.publish(py, |root| root.put(zone));
-        Ok(())
+        guarded(|| {
+            let (nodes, soa) = (content.0.clone(), Arc::new(Reader::new(self.computed.clone_ref(py)).answer(soa)?));
+            let tallies = self.zone(apex).map_or_else(
+                || tallies(self.threads, self.shared.policy.slots.count()),
+                |zone| Arc::clone(&zone.tallies),
+            );
+            let zone = Zone { apex: apex.into(), version, nodes, soa, signed, tallies };
+            self.publish(py, |root| root.put(zone));
+            Ok(())
+        })
     }
 
     /// Serves a version that differs from another one in some names; returns False, and does nothing, when that other one is not served.
@@ -164,12 +169,13 @@ impl Tables {
         signed: bool,
     ) -> PyResult<bool> {
         let Some(before) = self.zone(apex).filter(|zone| zone.version == since) else { return Ok(false) };
-        let mut reader = Reader::new(self.computed.clone_ref(py));
-        let (nodes, soa) = (reader.edit(&before.nodes, &edits)?, Arc::new(reader.answer(soa)?));
-        let zone = Zone { nodes, soa, signed, version, ..(*before).clone() };
-        drop(before);
-        self.publish(py, |root| root.put(zone));
-        Ok(true)
+        guarded(|| {
+            let mut reader = Reader::new(self.computed.clone_ref(py));
+            let (nodes, soa) = (reader.edit(&before.nodes, &edits)?, Arc::new(reader.answer(soa)?));
+            let zone = Zone { nodes, soa, signed, version, ..(*before).clone() };
+            self.publish(py, |root| root.put(zone));
+            Ok(true)
+        })
     }
 
     fn remove(&self, py: Python<'_>, apex: &[u8]) {
@@ -226,6 +232,17 @@ impl Tables {
         change(&mut next);
         py.detach(move || self.shared.publish(next));
     }
+}
+
+/// The edge of a call that makes a version: a fault in it is told as an exception, and what is served stays as it is.
+fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| Err(PyRuntimeError::new_err(words(&*fault))))
+}
+
+/// What a panic says.
+fn words(fault: &(dyn Any + Send)) -> String {
+    let text = fault.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| fault.downcast_ref::<&str>().copied()).unwrap_or("a fault without words").to_owned()
 }
 
 /// How many replies of one kind go to one network.

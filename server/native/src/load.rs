@@ -166,6 +166,24 @@ fn moving(step: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<u16>> {
     let py = step.py();
     let octets =
         step.call_method1(intern!(py, "to_bytes"), (length, intern!(py, "big")))?.downcast_into::<PyBytes>()?;
-    let places = octets.as_bytes().iter().enumerate().filter(|(_, octet)| **octet == 1);
-    Ok(places.map(|(place, _)| (place - 1) as u16).collect())
+    Ok(places(octets.as_bytes()))
+}
+
+/// Where the offsets begin whose last octets are 1: up to place 65535, the last octet of one being the 65536th then.
+fn places(octets: &[u8]) -> Vec<u16> {
+    let ends = octets.iter().enumerate().skip(1).filter(|(_, octet)| **octet == 1);
+    ends.map(|(end, _)| (end - 1) as u16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn an_offset_may_stand_at_the_last_place_of_a_message() {
+        let mut octets = vec![0; 65600];
+        octets[1] = 1;
+        octets[65536] = 1;
+        assert_eq!(places(&octets), [0, 65535]);
+    }
 }

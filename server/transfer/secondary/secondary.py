@@ -176,8 +176,10 @@ class Secondary:
                 zone = await self._compiled(outcome)
         else:
             zone = await self._compiled(outcome)
+        is_new = zone is not self._zone
+        self._serve(zone)
         self._refreshed_s = began_s
-        if zone is not self._zone:
+        if is_new:
             self._around.counters.received["IXFR" if isinstance(outcome, Steps) else "AXFR"] += 1
             log.info(
                 "zone was transferred",
@@ -186,7 +188,6 @@ class Secondary:
                 serial=serial_of(zone.index),
                 duration_s=round(time.monotonic() - began_s, 3),
             )
-        self._serve(zone)
         if self._around.archive is not None:
             await asyncio.to_thread(self._around.archive.note_refresh, self.apex, time.time())
 
@@ -206,8 +207,8 @@ class Secondary:
 
     def _serve(self, zone: Zone) -> None:
         if zone is not self._zone or self.apex not in self._around.catalog.zones:
-            self._zone = zone
             self._around.catalog.replace(zone)
+            self._zone = zone
 
 
 async def _stepped(zone: Zone, steps: Steps) -> Zone:
