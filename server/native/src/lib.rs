@@ -21,6 +21,7 @@ mod name;
 mod nodes;
 mod packed;
 mod packing;
+mod plain;
 mod record;
 mod shared;
 mod source;

@@ -1,6 +1,6 @@
 //! Zones on their way in, as Python sees them: read from a master file or gathered from the lines of a snapshot.
 //!
-//! Owns that border. `bulk` decides which names are plain.
+//! Owns that border. `bulk` takes records, `plain` decides which names are plain.
 #![forbid(unsafe_code)]
 
 use std::panic::{self, AssertUnwindSafe};
