@@ -57,7 +57,7 @@ class _Observed:
 class LeaseElector:
     """Competes for one Lease under `identity`, which no other process may share.
 
-    Everybody looks every `retry_period_s`; the leader renews then if `renew_period_s` have passed. A leader that cannot
+    Everybody looks every `retry_period_s`; the leader renews after `renew_period_s`. A leader that cannot
     renew for `renew_deadline_s` stops its body; others take over after `lease_duration_s` without a renewal. The
     difference is the time the body has to stop. Raises ValueError when the four do not fit together.
     """
@@ -158,7 +158,7 @@ class LeaseElector:
         while True:
             try:
                 async with asyncio.timeout_at(self._renewed + self._renew_deadline_s):
-                    await self._pause()
+                    await self._pause(self._renewed + self._renew_period_s)
                     if await self._try_hold() is _Hold.FOREIGN:
                         return
             except TimeoutError:
@@ -254,8 +254,11 @@ class LeaseElector:
         if (took_s := loop.time() - started) > self._lease_duration_s - self._renew_deadline_s:
             self._log.error("body stopped too late, another leader may have started", took_s=round(took_s, 3))
 
-    async def _pause(self) -> None:
-        await asyncio.sleep(self._retry_period_s * random.uniform(1.0, 1.0 + _JITTER))
+    async def _pause(self, due: float = -math.inf) -> None:
+        """Wait for the next look, or until something is due (loop time) before that."""
+        pause_s = self._retry_period_s * random.uniform(1.0, 1.0 + _JITTER)
+        due_in_s = due - asyncio.get_running_loop().time()
+        await asyncio.sleep(min(pause_s, due_in_s) if due_in_s > 0 else pause_s)
 
     def _report(self, message: str, error: KubeError) -> None:
         self._log.warning(message, error=type(error).__name__, message=error.message)
