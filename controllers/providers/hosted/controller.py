@@ -12,8 +12,6 @@ from controllers.core.providercontract.conversion.desk import Converter
 from controllers.ledger.context import LedgerContext
 from controllers.ledger.controllers import LedgerControllers, ProbedLedger, sides
 from controllers.ledger.surroundings import Surroundings
-from controllers.probe.address import DNS_PORT
-from controllers.probe.exchange import NetworkExchange
 from controllers.probe.prober import Prober
 from controllers.probe.round import Server
 from controllers.providers.hosted.binding import HostedConfig
@@ -37,6 +35,7 @@ class HostedProvider(ProbedLedger[Parameters]):
         self,
         surroundings: Surroundings,
         informers: HostedInformers,
+        prober: Prober,
         config: HostedConfig,
         *,
         converter: Converter | None = None,
@@ -45,7 +44,7 @@ class HostedProvider(ProbedLedger[Parameters]):
         self._informers = informers
         self._config = config
         self._live: tuple[Server, ...] = ()
-        super().__init__("hosted", surroundings, Prober(NetworkExchange(), DNS_PORT, surroundings.wall_clock))
+        super().__init__("hosted", surroundings, prober)
         self.ledger = LedgerControllers(
             "hosted",
             surroundings,

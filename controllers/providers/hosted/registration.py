@@ -8,6 +8,9 @@ from typing import Final
 from controllers.core.providercontract.own_kind import OwnKind
 from controllers.ledger.registration import AttachedProvider, Choice, EnabledProvider, Registration, Setting
 from controllers.ledger.surroundings import Surroundings
+from controllers.probe.address import DNS_PORT
+from controllers.probe.exchange import NetworkExchange
+from controllers.probe.prober import Prober
 from controllers.providers.hosted.binding import BINDING, SERVER_SERVICE, HostedConfig
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.controller import HostedProvider
@@ -24,8 +27,10 @@ def hosted(config: HostedConfig) -> EnabledProvider:
 
 
 def _attach(config: HostedConfig, surroundings: Surroundings) -> AttachedProvider:
+    """The prober outlives a leadership, and its clock with it: half a proof of a withdrawal is lost with the process only."""
     informers = HostedInformers.of(surroundings.client, config, surroundings.informers)
-    return AttachedProvider(lambda: HostedProvider(surroundings, informers, config), informers.all)
+    prober = Prober(NetworkExchange(), DNS_PORT, surroundings.wall_clock)
+    return AttachedProvider(lambda: HostedProvider(surroundings, informers, prober, config), informers.all)
 
 
 def _configure(choice: Choice) -> EnabledProvider:

@@ -9,17 +9,29 @@ from typing import Any
 
 import dns.rdatatype
 
+from controllers.api.group import PROVIDERS, ZONE_CLASSES, ZONE_UNITS
+from controllers.api.provider import parse_provider
 from controllers.api.record_withdrawal_item import UnitWithdrawalStatus
+from controllers.api.zone_class import parse_zone_class
+from controllers.api.zone_unit import parse_zone_unit
+from controllers.ledger.surroundings import LedgerInformers, Surroundings
 from controllers.probe.address import Address
 from controllers.probe.answer import SILENCE, Answer, Outcome, Question
 from controllers.probe.desk import Probed, ProbeDesk
 from controllers.probe.prober import Plan
 from controllers.probe.round import Round, Server
+from controllers.providers.hosted.binding import HostedConfig
+from controllers.providers.hosted.controller import HostedProvider
 from controllers.providers.hosted.history import History
 from controllers.providers.hosted.item import Line, RecordKey
+from controllers.providers.hosted.registration import hosted
 from controllers.providers.hosted.service_level import ServiceLevel
 from controllers.providers.hosted.view import ZoneView
 from controllers.providers.hosted.withdrawal import Published, WithdrawalWatch
+from controllers.runtime.recorder import EventRecorder
+from kube.access import Access
+from kube.client import Client
+from kube.informer import Informer
 from kube.object import ObjectKey
 from tests.controllers.ledger.withdrawal_item import ADDRESS, WITHDRAWAL
 from tests.controllers.providers.hosted.build import DOMAIN, KEY, head, unit, zone_class
@@ -207,3 +219,23 @@ def test_without_withdrawals_nobody_is_asked() -> None:
     story.view = replace(story.view, parts=(unit(spec={"withdrawals": [{**ITEM, "allowed": False}]}),))
     assert story.look(NOTHING, NOTHING) == ("Unknown", "Reconciling")
     assert story.desk.plans == []
+
+
+def surroundings(client: Client) -> Surroundings:
+    informers = LedgerInformers(
+        Informer(client, PROVIDERS, parse_provider),
+        Informer(client, ZONE_CLASSES, parse_zone_class),
+        Informer(client, ZONE_UNITS, parse_zone_unit),
+    )
+    return Surroundings(client, informers, EventRecorder(client, "test"))
+
+
+async def test_the_clock_of_proofs_outlives_a_leadership_and_not_a_process() -> None:
+    plan, clocks = Plan(DOMAIN, servers=(Server("pod", ()),)), list[str]()
+    async with Client(Access("http://127.0.0.1:9"), field_manager="test") as client:
+        attached, other = (hosted(HostedConfig("dns")).attach(surroundings(client)) for _ in range(2))
+        for each in (attached, attached, other):
+            async with each.lead() as leading:
+                assert isinstance(leading, HostedProvider)
+                clocks.append((await leading.desk._probe(plan)).clock)
+    assert clocks[0] == clocks[1] != clocks[2]

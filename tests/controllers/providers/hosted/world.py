@@ -15,6 +15,9 @@ from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnit, parse_zone_
 from controllers.core.providercontract.conversion.client import ConversionClient
 from controllers.ledger.surroundings import LedgerInformers, Surroundings
 from controllers.manifests import definitions
+from controllers.probe.address import DNS_PORT
+from controllers.probe.exchange import NetworkExchange
+from controllers.probe.prober import Prober
 from controllers.providers.hosted.binding import HostedConfig, Patience
 from controllers.providers.hosted.contract import provider_manifest
 from controllers.providers.hosted.controller import HostedProvider
@@ -287,7 +290,8 @@ class World:
             for informer in informers:
                 await informer.synced.wait()
             converter = ConversionClient(LocalResolver())
-            self.provider = HostedProvider(surroundings, own, self.config, converter=converter)
+            prober = Prober(NetworkExchange(), DNS_PORT)
+            self.provider = HostedProvider(surroundings, own, prober, self.config, converter=converter)
             tasks.create_task(self.provider.conversions.run())
             for controller in self.provider.controllers:
                 tasks.create_task(controller.run())
