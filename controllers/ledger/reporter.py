@@ -185,7 +185,9 @@ class Reporter:
         is_intent: bool = False,
     ) -> None:
         def ground() -> object:
-            return part.meta.uid, part.meta.generation, without_times(new.dump())
+            provider = self._context.provider()
+            known = (provider.meta.uid, provider.meta.generation) if provider is not None else None
+            return part.meta.uid, part.meta.generation, known, without_times(new.dump())
 
         if (known := self._refusals.of(part.key, ground)) is not None:
             raise known

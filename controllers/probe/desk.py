@@ -85,7 +85,7 @@ class ProbeDesk:
     def forget(self, zone: ObjectKey) -> None:
         """Drop a zone: it is not asked about any more, and a round that is under way is broken off."""
         entry = self._entries.pop(zone, None)
-        if entry is not None and entry.scope is not None:
+        if entry is not None and entry.scope is not None and not entry.scope.expired():
             entry.scope.reschedule(asyncio.get_running_loop().time())
 
     def _due_s(self, entry: _Entry) -> float:
@@ -117,7 +117,7 @@ class ProbeDesk:
         if due_s > 0:
             return Requeue(due_s)
         plan, began_s = entry.plan, self._clock()
-        found = await self._carried_out(entry, limit_s)
+        found = await self._carried_out(entry, plan, limit_s)
         if self._entries.get(zone) is not entry:
             return None
         if found is None:
@@ -134,12 +134,15 @@ class ProbeDesk:
         self._schedule(zone, entry)
         return None
 
-    async def _carried_out(self, entry: _Entry, limit_s: float | None) -> Round | None:
+    async def _carried_out(self, entry: _Entry, plan: Plan, limit_s: float | None) -> Round | None:
         """Return the round for a plan, None when it was broken off: by the limit, or since the zone is forgotten."""
         try:
-            async with asyncio.timeout(limit_s) as entry.scope:
-                return await self._probe(entry.plan)
+            async with asyncio.timeout(limit_s) as scope:
+                entry.scope = scope
+                return await self._probe(plan)
         except TimeoutError:
+            if not scope.expired():
+                raise
             return None
         finally:
             entry.scope = None

@@ -175,3 +175,29 @@ async def test_a_round_is_broken_off_when_its_zone_is_forgotten() -> None:
     async with asyncio.timeout(5.0):
         assert await run is None
     assert told == []
+
+
+async def test_a_time_limit_of_somebody_else_is_a_failure_like_any_other() -> None:
+    async def probe(plan: Plan) -> Round:
+        raise TimeoutError
+
+    desk = ProbeDesk("test", probe, lambda _: None, lambda: 0.0)
+    desk.ask(ZONE, PLAN)
+    with pytest.raises(TimeoutError):
+        await desk.controllers[0]._reconcile(ZONE)
+
+
+async def test_a_zone_that_is_forgotten_just_as_its_time_is_up_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controllers.probe.desk.QUICK_S", 0.01)
+
+    async def probe(plan: Plan) -> Round:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            desk.forget(ZONE)
+        raise AssertionError("nobody ends it")
+
+    desk = ProbeDesk("test", probe, lambda _: None, lambda: 0.0)
+    desk.ask(ZONE, PLAN)
+    assert await desk.controllers[0]._reconcile(ZONE) is None
+    assert await desk.controllers[1]._reconcile(ZONE) is None
