@@ -7,6 +7,7 @@ that fails is a Failure, and what the zone holds is then not known.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import itertools
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
@@ -15,12 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from controllers.providers.route53.change import Change
-from controllers.providers.route53.failure import AccessDenied, Unavailable
+from controllers.providers.route53.failure import AccessDenied, BatchRejected, Fault, Malformed, Unavailable
 from controllers.providers.route53.name import read_name
 from controllers.providers.route53.record import Observed, Record, RecordKey, bare_id, read_record
 from controllers.providers.route53.session import Chain, Sessions, told_in_our_words
 from controllers.providers.route53.throttle import Throttle
 from controllers.runtime.metrics import provider_call
+from kube.leadership import assert_leading
 
 if TYPE_CHECKING:
     from mypy_boto3_route53.type_defs import HostedZoneTypeDef
@@ -157,7 +159,11 @@ class Account:
     async def change(self, zone_id: str, changes: Iterable[Change]) -> str:
         """Submit one batch; returns the ID of the change. Raises BatchRejected when nothing of it was done."""
         batch = {"Comment": "dns-api", "Changes": [each.dump() for each in changes]}
-        answer = await self._ask("change_resource_record_sets", HostedZoneId=zone_id, ChangeBatch=batch)
+        try:
+            answer = await self._ask("change_resource_record_sets", HostedZoneId=zone_id, ChangeBatch=batch)
+        except Malformed:
+            # What is wrong stands in one of the changes, which must not hold up the others.
+            raise BatchRejected(Fault.VALUE) from None
         return bare_id(answer["ChangeInfo"]["Id"])
 
     @_readable
@@ -182,7 +188,8 @@ class Account:
         await self._throttle.slot()
         try:
             with provider_call("route53", operation):
-                return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, operation, query)
+                send = functools.partial(contextvars.copy_context().run, self._send, operation, query)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, send)
         except Unavailable as failure:
             if not failure.outcome_unknown:
                 self._throttle.complain(failure.retry_after_s)
@@ -191,7 +198,9 @@ class Account:
     def _send(self, operation: str, query: Mapping[str, Any]) -> Any:
         try:
             with told_in_our_words():
-                return getattr(self._sessions.route53(self._chain), operation)(**query)
+                method = getattr(self._sessions.route53(self._chain), operation)
+                assert_leading()  # opening a session may have taken its time
+                return method(**query)
         except AccessDenied:
             self._sessions.forget(self._chain.identity)  # its credential may have been replaced
             raise

@@ -9,6 +9,7 @@
     ├── InTheWay                something that exists stands against it
     ├── ReferenceUsed           the caller reference has made a hosted zone before
     ├── Rejected                the request is wrong
+    │   ├── Malformed           the request is none by the API's own schema
     │   └── BatchRejected       a batch is wrong as a whole, because of one of its changes at least
     └── Unavailable             an outage, throttling, no connection: a later attempt may pass
 
@@ -17,8 +18,10 @@ Messages are our own words: those of the services hold account IDs, ARNs and val
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, Final
+from xml.etree import ElementTree
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -87,6 +90,10 @@ class Rejected(Failure):
     reason = Reason.PROVIDER_INVALID_REQUEST
 
 
+class Malformed(Rejected):
+    """The request is none by the API's own schema, because of one of its parts perhaps."""
+
+
 class Fault(Enum):
     """What is wrong with a batch, as far as its refusal tells."""
 
@@ -122,7 +129,12 @@ class Unavailable(Failure):
             self.reason = Reason.PROVIDER_CHANGE_DEFERRED
 
 
+BATCH_REFUSED: Final = "InvalidChangeBatch"
+BARE_REFUSAL: Final = b"<InvalidChangeBatch"
+BARE_REFUSAL_WITHIN: Final = 200
+"""Octets of an answer that its root element begins in."""
 SERVICE_FAILED: Final = "AWS did not answer properly; it is asked again."
+_REJECTED: Final = "Route 53 rejects the request as it is written."
 
 _BATCH_WORDS: Final = {
     Fault.TAKEN: "A record set of this name and type has come to be in the hosted zone that dns-api did not make.",
@@ -185,7 +197,7 @@ def translate(error: Exception) -> Failure | None:
         case NoCredentialsError() | PartialCredentialsError() | CredentialRetrievalError():
             return CredentialUnavailable("The runtime environment gives no AWS credential.")
         case ParamValidationError():
-            return Rejected("The AWS SDK refuses the request before it is sent.")
+            return Malformed("The AWS SDK refuses the request before it is sent.")
         case EndpointConnectionError() | ConnectTimeoutError():
             return Unavailable("AWS cannot be reached; it is tried again.")
         case HTTPClientError() | ResponseParserError():
@@ -205,9 +217,11 @@ def _from_answer(response: Any) -> Failure:
         return Unavailable(message, retry_after_s=wait_s, busy=True)
     if code in _THROTTLED or status == 429:
         return Unavailable("AWS limits how often it is asked; it is asked again.", retry_after_s=wait_s)
-    if code == "InvalidChangeBatch":
+    if code == BATCH_REFUSED:
         text = str(response["Error"].get("Message", ""))
         return BatchRejected(next((fault for sign, fault in _BATCH_SIGNS if sign in text), Fault.VALUE))
+    if code == "InvalidInput":
+        return Malformed(_REJECTED)
     if code in {"NoSuchHostedZone", "NoSuchChange"}:
         return NotThere("Route 53 does not have it.")
     if code == "HostedZoneAlreadyExists":
@@ -218,4 +232,19 @@ def _from_answer(response: Any) -> Failure:
         return AccessDenied("AWS denies the request to the identity of the ZoneClass.")
     if status >= 500 or not 400 <= status < 500:
         return Unavailable(SERVICE_FAILED, retry_after_s=wait_s, outcome_unknown=True)
-    return Rejected("Route 53 rejects the request as it is written.")
+    return Rejected(_REJECTED)
+
+
+def read_bare_refusal(response_dict: Mapping[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
+    """Have the refusal of a batch that has messages and no code be an error; the SDK calls this before it reads an answer.
+
+    That is the form of InvalidChangeBatch in the API reference; the SDK would find neither a code nor a word in it.
+    """
+    body = response_dict["body"]
+    if response_dict["status_code"] < 400 or BARE_REFUSAL not in body[:BARE_REFUSAL_WITHIN]:
+        return
+    try:
+        words = [text for each in ElementTree.fromstring(body).iter() if (text := (each.text or "").strip())]
+    except ElementTree.ParseError:
+        return  # which the SDK says, too
+    customized_response_dict["Error"] = {"Code": BATCH_REFUSED, "Message": f"[{', '.join(words)}]"}

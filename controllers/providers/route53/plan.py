@@ -107,10 +107,9 @@ def plan(
 def _delete(want: Want, held: Mark | None, found: tuple[Record, ...]) -> Decision:
     if not found:
         return Decision(want, Step.GONE)
-    if held is None or not _is_intended(held, found):
+    # Beside one with a routing policy there is none of ours any more, which has never had one.
+    if held is None or not _is_intended(held, found) or _is_routed(found):
         return Decision(want, Step.GONE, left_behind=True)
-    if _is_routed(found):
-        return _keep(want, held, ROUTED)
     # What is there is what has to be named, be it as we wrote it or not. Once that is done, nothing there is ours any more.
     change = Change(Action.DELETE, found[0], want.key)
     return Decision(want, Step.WRITE, held, held, replace(held, intent=NOTHING_IS), (change,))

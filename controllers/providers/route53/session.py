@@ -23,7 +23,14 @@ from botocore.loaders import create_loader
 from botocore.parsers import ResponseParserError
 from botocore.regions import EndpointResolver
 
-from controllers.providers.route53.failure import CredentialUnavailable, Failure, RoleRefused, Unavailable, translate
+from controllers.providers.route53.failure import (
+    CredentialUnavailable,
+    Failure,
+    RoleRefused,
+    Unavailable,
+    read_bare_refusal,
+    translate,
+)
 from controllers.providers.route53.identity import IdentitySpec, Role
 from kube.object import ObjectKey
 
@@ -38,6 +45,7 @@ READ_S: Final = 30
 UNKNOWN: Final = "The AWS SDK failed in a way that is not known; the log of the controller tells its kind."
 RENEW_BEFORE: Final = timedelta(minutes=5)
 SESSION_NAME_LIMIT: Final = 64
+CHANGE_ANSWERED: Final = "before-parse.route-53.ChangeResourceRecordSets"
 SDK_ERRORS: Final = (BotoCoreError, ClientError, ResponseParserError)
 
 # Retries are ours: the SDK's own would repeat a submission whose outcome is not known.
@@ -83,6 +91,7 @@ class Sessions:
             opened = self._open(chain)
             if opened.route53 is None:
                 opened.route53 = opened.session.client("route53", endpoint_url=self._endpoint_url, config=SDK_CONFIG)
+                opened.route53.meta.events.register(CHANGE_ANSWERED, read_bare_refusal)
             return opened.route53
 
     def account_of(self, chain: Chain) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from controllers.providers.route53.change import Change, Unit, bind, halves, take_batch
 from controllers.providers.route53.client import Account
@@ -79,50 +80,63 @@ async def _send(account: Account, zone_id: str, units: Sequence[Unit], submissio
     submission.accepted.update({change.item: change_id for change in changes})
 
 
+REFUSALS_AT_LAST: Final = 12
+"""How many times as long as at first a refused change waits in the end."""
+
 Subject = tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Refusal:
     subject: Subject
     refusal: BatchRejected
+    wait_s: float
     until: float
 
 
 class Quarantine:
-    """Changes that were refused alone: the same ones are not sent again before their time."""
+    """Changes that were refused alone: the same ones are not sent again before their time, which gets longer each time.
+
+    What is wrong once is mostly wrong for good, and many of them would take all that an account may ask.
+    """
 
     def __init__(self, refusal_s: float, stale_s: float, clock: Callable[[], float]) -> None:
         self._refusal_s = refusal_s
+        self._limit_s = REFUSALS_AT_LAST * refusal_s
         self._stale_s = stale_s
         self._clock = clock
         self._kept: dict[ObjectKey, _Refusal] = {}
 
     def take_in(self, changes: Iterable[Change], submission: Submission) -> None:
-        """Keep the changes that were refused."""
+        """Keep the changes that were refused, and forget those that were accepted."""
         refused: dict[ObjectKey, list[Change]] = {}
         for change in changes:
             if change.item in submission.refused:
                 refused.setdefault(change.item, []).append(change)
+            elif change.item in submission.accepted:
+                self._kept.pop(change.item, None)
         for item, kept in refused.items():
-            refusal = submission.refused[item]
-            wait_s = self._stale_s if refusal.fault is Fault.STALE else self._refusal_s
-            self._kept[item] = _Refusal(_subject(kept), refusal, self._clock() + wait_s)
+            refusal, subject, before = submission.refused[item], _subject(kept), self._kept.get(item)
+            stale = refusal.fault is Fault.STALE
+            wait_s, limit_s = (self._stale_s, self._refusal_s) if stale else (self._refusal_s, self._limit_s)
+            if before is not None and (before.subject, before.refusal.fault) == (subject, refusal.fault):
+                wait_s = min(2 * before.wait_s, limit_s)
+            self._kept[item] = _Refusal(subject, refusal, wait_s, self._clock() + wait_s)
 
     def objection(self, item: ObjectKey, changes: Iterable[Change]) -> BatchRejected | None:
         """Return why an item's changes are not to be sent now, None when they may be."""
         kept = self._kept.get(item)
         if kept is None:
             return None
-        if kept.subject != _subject(changes) or kept.until <= self._clock():
+        if kept.subject != _subject(changes):
             del self._kept[item]
             return None
-        return kept.refusal
+        return kept.refusal if kept.until > self._clock() else None
 
     def due_s(self) -> float | None:
         """Return when the next change may be tried again, in seconds."""
         now = self._clock()
-        return min((max(each.until - now, 0.0) for each in self._kept.values()), default=None)
+        return min((each.until - now for each in self._kept.values() if each.until > now), default=None)
 
     def keep_only(self, items: Iterable[ObjectKey]) -> None:
         """Drop what was kept of items that are gone or want nothing any more."""

@@ -1,4 +1,4 @@
-"""How often each AWS account is asked: one bucket per account, shared by everything that asks it.
+"""How often each AWS account is asked: one line per account, shared by everything that asks it.
 
 Owns the waiting before a request. Never sends one.
 """
@@ -9,33 +9,31 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from controllers.runtime.bucket import TokenBucket
-
-BURST: Final = 1
 PENALTY_S: Final = 1.0
 
 
 class Throttle:
-    """Spaces requests evenly; after the service has complained, nobody asks before the time that it named."""
+    """Spaces requests evenly; after the service has complained, nobody asks before the time that it named.
+
+    Whoever waits does so in line, and takes a turn only when it has come: what is held back goes evenly, too.
+    """
 
     def __init__(self, requests_per_s: float, clock: Callable[[], float]) -> None:
-        self._bucket = TokenBucket(requests_per_s, BURST, clock())
+        self._interval_s = 1.0 / requests_per_s
         self._clock = clock
-        self._quiet_until = 0.0
+        self._free_at = clock()
+        self._line = asyncio.Lock()
 
     async def slot(self) -> None:
         """Wait until the next request may be sent."""
-        wait_s = self._bucket.reserve(self._clock())
-        while True:
-            wait_s = max(wait_s, self._quiet_until - self._clock())
-            if wait_s <= 0:
-                return
-            await asyncio.sleep(wait_s)
-            wait_s = 0.0
+        async with self._line:
+            while (wait_s := self._free_at - self._clock()) > 0:  # noqa: ASYNC110 - a complaint lengthens it meanwhile
+                await asyncio.sleep(wait_s)
+            self._free_at = self._clock() + self._interval_s
 
     def complain(self, retry_after_s: float | None) -> None:
         """Note that the service asks for less."""
-        self._quiet_until = max(self._quiet_until, self._clock() + (retry_after_s or PENALTY_S))
+        self._free_at = max(self._free_at, self._clock() + (retry_after_s or PENALTY_S))
 
 
 class Throttles:

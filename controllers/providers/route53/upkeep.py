@@ -95,7 +95,7 @@ class RecordKeeper:
         self, zone_id: str, wants: Sequence[Want], marks: Mapping[ObjectKey, Mark], notes: Notes
     ) -> Upkeep:
         """Bring the record sets to what the ledger says, one batch further at least."""
-        pending = tuple([each for each in notes.record_changes if await self._is_pending(each)])
+        pending = await self._still_pending(notes.record_changes)
         notes = replace(notes, record_changes=pending)
         if pending:
             return Upkeep({want.key: self._meanwhile(want, marks.get(want.key), pending) for want in wants}, notes)
@@ -217,6 +217,13 @@ class RecordKeeper:
         if want.fault:
             return faulty(want.fault)
         return self._standing.get(want.key) or ItemResult(UNDER_WAY)
+
+    async def _still_pending(self, changes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the changes that are not known to be done: nothing is begun before all are, so the first on its way is asked about."""
+        for at, each in enumerate(changes):
+            if await self._is_pending(each):
+                return changes[at:]
+        return ()
 
     async def _is_pending(self, change_id: str) -> bool:
         try:

@@ -15,6 +15,8 @@ from typing import Final
 from controllers.providers.route53.name import read_name
 from zonemodel.record import MAX_STRING_OCTETS, RecordBodies, RecordType
 
+VALUE_LIMIT_CHARACTERS: Final = 4000
+"""Of a value as it is sent ("ResourceRecord" in the API reference)."""
 _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*', re.DOTALL)
 _CAA: Final = re.compile(r'\s*([0-9]{1,3})\s+([A-Za-z0-9]+)\s+(?:"((?:[^"\\]|\\.)*)"|(\S+))\s*\Z', re.DOTALL)
 _OCTAL: Final = re.compile(r"[0-3][0-7]{2}")
@@ -36,6 +38,12 @@ def write_values(record_type: RecordType, bodies: RecordBodies) -> tuple[str, ..
     values = tuple(_written(record_type, bodies))
     if not values:
         raise ValueError(f"{record_type.field}: found nothing, allowed: at least one value")
+    longest = max(map(len, values))
+    if longest > VALUE_LIMIT_CHARACTERS:
+        raise ValueError(
+            f"{record_type.field}: found a value that takes {longest} characters in Route 53 with its quotes and escapes, "
+            f"allowed are {VALUE_LIMIT_CHARACTERS}"
+        )
     return values
 
 

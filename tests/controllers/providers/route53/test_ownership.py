@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -66,7 +67,7 @@ async def backend_of(aws: FakeAws) -> AsyncIterator[HostedZoneOwnership]:
     with ThreadPoolExecutor(2) as threads:
         sessions = Sessions(aws.url, lambda: datetime.now(UTC))
         account = Account(
-            Chain(ObjectKey("team", "identity"), spec), sessions, Throttle(10_000.0, lambda: 0.0), threads
+            Chain(ObjectKey("team", "identity"), spec), sessions, Throttle(10_000.0, time.monotonic), threads
         )
         yield HostedZoneOwnership(account, held.id, Fqdn(DOMAIN))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ def backend(aws: FakeAws) -> Iterator[Backend]:
     )
     with ThreadPoolExecutor(2) as threads:
         sessions = Sessions(aws.url, lambda: datetime.now(UTC))
-        account = Account(chain, sessions, Throttle(10_000.0, lambda: 0.0), threads)
+        account = Account(chain, sessions, Throttle(10_000.0, time.monotonic), threads)
         yield HostedZoneOwnership(account, zone.id, Fqdn(DOMAIN))
 
 

@@ -104,7 +104,9 @@ async def test_record_sets_with_a_routing_policy_are_left_alone(world: World) ->
     assert len(world.zone.records) == 4
 
 
-async def test_one_bad_record_set_holds_no_other_up(world: World) -> None:
+@pytest.mark.parametrize("bare", [False, True], ids=["with a code", "bare"])
+async def test_one_bad_record_set_holds_no_other_up(world: World, bare: bool) -> None:
+    world.aws.bare_refusals = bare
     # Two texts of one owner are fine with core; Route 53 takes no CNAME beside what somebody else has there.
     await world.set_up()
     await foreign(world, wire(f"bad.{DOMAIN}.", "A", "198.51.100.1"))
@@ -122,6 +124,20 @@ async def test_one_bad_record_set_holds_no_other_up(world: World) -> None:
     with world.aws.lock:
         world.zone.apply([("DELETE", world.records()[f"bad.{DOMAIN}.", "A"])])
     await world.apply(cname("bad", "y.example.net"))
+    await world.programmed(RECORD_SETS, "bad")
+
+
+async def test_what_breaks_the_api_s_own_schema_holds_no_other_up(world: World) -> None:
+    await world.set_up()
+    good = [a(f"host-{number}") for number in range(5)]
+    await world.stop_manager()
+    # A label of the target is longer than a name can have it, which Route 53 says of the whole request.
+    await world.apply(*good[:3], alias("bad", f"{'x' * 64}.example.net."), *good[3:])
+    await world.start_manager()
+    for each in good:
+        await world.programmed(RECORD_SETS, each["metadata"]["name"])
+    await world.condition(RECORD_SETS, "bad", "Programmed", "False", "ProviderInvalidRequest")
+    await world.apply(alias("bad", "lb.example.net."))
     await world.programmed(RECORD_SETS, "bad")
 
 

@@ -38,6 +38,7 @@ MOTO_CANNOT = {
     "test_values_are_judged[MX-mx.example.net.]": "it takes any text as an MX",
     "test_values_are_judged[CAA-0 issue x]": "it does not look for quotes",
     "test_a_string_of_256_octets_is_refused": "it does not count octets",
+    "test_a_value_has_4000_characters_with_quotes_and_spaces": "it does not count characters",
     "test_a_cname_stands_alone": "it takes a CNAME beside anything",
     "test_a_cname_is_not_taken_at_the_apex": "it takes a CNAME anywhere",
     "test_a_deletion_names_what_is_there": "it does not compare values",
@@ -294,6 +295,14 @@ def test_values_are_judged(zone: Zone, kind: str, text: str) -> None:
 def test_a_string_of_256_octets_is_refused(zone: Zone) -> None:
     text = '"' + "x" * 256 + '"'
     assert refused(lambda: zone.change(("CREATE", values(zone.name("www"), "TXT", text)))) == "InvalidChangeBatch"
+
+
+def test_a_value_has_4000_characters_with_quotes_and_spaces(zone: Zone) -> None:
+    strings = ['"' + "x" * 255 + '"'] * 15
+    longest = " ".join([*strings, '"' + "x" * 128 + '"'])
+    zone.change(("CREATE", values(zone.name("www"), "TXT", longest)))
+    longer = " ".join([*strings, '"' + "x" * 129 + '"'])
+    assert refused(lambda: zone.change(("CREATE", values(zone.name("api"), "TXT", longer)))) == "InvalidInput"
 
 
 def test_a_cname_stands_alone(zone: Zone) -> None:

@@ -48,6 +48,13 @@ def test_a_complaint_holds_everybody_back() -> None:
     assert min(moments(2, complaint_after=0)[1:]) >= 1.0
 
 
+def test_those_that_were_held_back_go_evenly_too() -> None:
+    found = moments(21, complaint_after=0, retry_after_s=10.0)[1:]
+    assert min(found) >= 10.0
+    assert all(later - earlier >= 0.19 for earlier, later in itertools.pairwise(found))
+    assert found[-1] <= 14.5
+
+
 def test_accounts_do_not_wait_for_one_another() -> None:
     throttles = Throttles(5.0, lambda: 0.0)
     assert throttles.of("1") is throttles.of("1")

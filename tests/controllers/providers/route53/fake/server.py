@@ -59,6 +59,8 @@ class FakeAws:
         self.route53 = Route53()
         self.identities = Identities()
         self.faults = Faults()
+        self.bare_refusals = False
+        """Whether a refused batch is answered with its messages alone, as in the API reference, and not as an error with a code."""
         self.calls: list[Call] = []
         self.url = ""
         self.lock = threading.RLock()
@@ -176,6 +178,8 @@ class _Handler:
             answer = self._fake.answer(operation, caller, zone_id, dict(request.query), body)
             return _xml(answer, 201 if operation == "CreateHostedZone" else 200)
         except AwsError as error:
+            if self._fake.bare_refusals and error.code == "InvalidChangeBatch":
+                return _xml(xml.write(error.code, {"Messages": [error.message[1:-1]]}), error.status)
             return _refusal(error, STS_NAMESPACE if sts else xml.NAMESPACE)
 
 

@@ -42,8 +42,6 @@ def strings_of(value: str) -> list[bytes]:
             at += 1
     if not strings:
         raise _fault("InvalidCharacterString", "Value should be enclosed in quotation marks", value)
-    if sum(len(each) for each in strings) > 4000:
-        raise _fault("CharacterStringTooLong", "Value is too long", value)
     return strings
 
 

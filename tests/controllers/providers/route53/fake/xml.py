@@ -16,6 +16,7 @@ LISTS = {
     "AddTags": "Tag",
     "RemoveTagKeys": "Key",
     "Tags": "Tag",
+    "Messages": "Message",
 }
 
 

@@ -11,6 +11,7 @@ from tests.controllers.providers.route53.fake.name import Labels, read_name, sor
 from tests.controllers.providers.route53.fake.value import ValueFaultError, check_value
 
 VALUES_LIMIT = 1000
+VALUE_LIMIT = 4000
 CHARACTERS_LIMIT = 32000
 NAME_SERVERS = ("ns-1.awsdns-00.com", "ns-514.awsdns-00.net", "ns-1025.awsdns-00.org", "ns-1537.awsdns-00.co.uk")
 
@@ -145,6 +146,8 @@ def read_record_set(wire: Wire) -> RecordSet:
         raise invalid_input("Invalid XML ; an alias has neither TTL nor ResourceRecords")
     if alias is None and (not values or "TTL" not in wire):
         raise invalid_input("Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords]]")
+    if any(len(value) > VALUE_LIMIT for value in values):
+        raise invalid_input(f"Value at 'value' failed to satisfy constraint: at most {VALUE_LIMIT} characters")
     ttl = int(wire["TTL"]) if "TTL" in wire else None
     if ttl is not None and not 0 <= ttl <= 2147483647:
         raise invalid_input(f"Value '{ttl}' at 'ttl' failed to satisfy constraint")

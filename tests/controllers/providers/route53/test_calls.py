@@ -1,0 +1,85 @@
+"""How often Route 53 is asked while nothing gets on: a change on its way, record sets that it refuses, and a quiet zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.controllers.providers.route53.fake.server import FakeAws
+from tests.controllers.providers.route53.ledger import LoneLedger, item
+from tests.controllers.providers.route53.world import ACCOUNT, KEY_ID, SECRET, wire
+
+CHANGE, LIST, ASK = "ChangeResourceRecordSets", "ListResourceRecordSets", "GetChange"
+HOUR_S = 3600.0
+
+
+@pytest.fixture
+def ledger(aws: FakeAws) -> Iterator[LoneLedger]:
+    aws.identities.add_user(KEY_ID, SECRET, ACCOUNT)
+    ledger = LoneLedger(aws)
+    with ledger.running():
+        yield ledger
+
+
+def occupy(aws: FakeAws, ledger: LoneLedger, *owners: str) -> None:
+    """Have somebody else's CNAMEs keep ours out."""
+    (zone,) = aws.route53.zones.values()
+    with aws.lock:
+        zone.apply([("CREATE", wire(ledger.fqdn(owner), "CNAME", "x.example.net.")) for owner in owners])
+
+
+async def hours(ledger: LoneLedger, number: float) -> None:
+    end = ledger.clock() + number * HOUR_S
+    while ledger.clock() < end:
+        await ledger.round()
+
+
+async def test_many_changes_on_their_way_take_one_question_a_look(aws: FakeAws, ledger: LoneLedger) -> None:
+    await ledger.until_settled(20)
+    occupy(aws, ledger, *(f"h{number}" for number in range(0, 16, 4)))
+    for number in range(16):
+        ledger.put(item(f"h{number}", "192.0.2.1"))
+    aws.route53.polls_until_insync = 10**6
+    await ledger.round()
+    await ledger.round()
+    assert len([each for each in aws.route53.changes.values() if each.polls > 0]) >= 4, "the batch came apart"
+    before = aws.count(ASK)
+    for _ in range(5):
+        await ledger.round()
+    assert aws.count(ASK) - before == 5
+    aws.route53.settle()
+    aws.route53.polls_until_insync = 1
+    await ledger.round()
+    await ledger.round()
+    assert sum(ledger.is_marked(f"h{number}") for number in range(16)) == 12
+
+
+async def test_what_is_refused_again_and_again_is_tried_less_and_less(aws: FakeAws, ledger: LoneLedger) -> None:
+    await ledger.until_settled(20)
+    owners = [f"h{number}" for number in range(8)]
+    occupy(aws, ledger, *owners)
+    for owner in owners:
+        ledger.put(item(owner, "192.0.2.1"))
+    await hours(ledger, 2)
+    at_first = aws.count(CHANGE)
+    assert at_first < 220
+    await hours(ledger, 2)
+    # Once every twelve minutes, as ledgers of tests wait a minute at first.
+    assert aws.count(CHANGE) - at_first <= 10 * (2 * len(owners) - 1) + 15
+    (zone,) = aws.route53.zones.values()
+    with aws.lock:
+        zone.apply([("DELETE", wire(ledger.fqdn("h3"), "CNAME", "x.example.net."))])
+    ledger.put(item("h3", "192.0.2.2"))
+    await ledger.until(lambda: ledger.is_marked("h3"), 5)
+
+
+async def test_a_quiet_hosted_zone_takes_three_requests_each_ten_minutes(aws: FakeAws, ledger: LoneLedger) -> None:
+    ledger.put(item("www", "192.0.2.1"))
+    await ledger.until_settled(20)
+    await hours(ledger, 1)
+    before = len(aws.calls)
+    await hours(ledger, 2)
+    asked = [call.operation for call in aws.calls[before:]]
+    assert len(asked) <= 3 * 13
+    assert set(asked) == {"GetHostedZone", "ListTagsForResource", LIST}
