@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md", *(ROOT / "docs").rglob("*.md")]
 BIN = Path(sys.executable).parent
 COMMAND_LIMIT_S = 60
 
@@ -108,7 +109,21 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
+def anchors(document: Path) -> set[str]:
+    """Return what links may name of a page, as GitHub calls its headings."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_the_links_of_the_documents_lead_somewhere() -> None:
-    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / link).exists(), f"{document}: {link}"
+    for document in DOCUMENTS:
+        for path, anchor in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", document.read_text(encoding="utf-8")):
+            there = document.parent / path if path else document
+            assert there.exists(), f"{document}: {path}"
+            assert not anchor or anchor in anchors(there), f"{document}: {path}#{anchor}"
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name in index, page
