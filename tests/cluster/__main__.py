@@ -23,7 +23,10 @@ from tests.cluster.build import BuildError, build
 from tests.cluster.control_plane import running
 from tests.cluster.program import ROOT
 
-STANDALONE: Final = sorted(str(each.relative_to(ROOT)) for each in (ROOT / "tests" / "standalone").glob("test_*.py"))
+STANDALONE: Final = (
+    *sorted(str(each.relative_to(ROOT)) for each in (ROOT / "tests" / "standalone").glob("test_*.py")),
+    "tests/standalone/kubectl",
+)
 COLLECTOR: Final = "tests/standalone/test_collector.py"
 """Minutes, as kube-controller-manager collects what has no owner when it looks, every half minute."""
 TOGETHER: Final = ("-n", "2", "--dist", "loadfile")
@@ -38,6 +41,7 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
         "tests/controllers/providers/route53/test_kubectl.py",
         "tests/controllers/providers/cloudflare/test_kubectl.py",
         "tests/cluster/test_life.py",
+        "tests/cluster/test_doctor.py",
     ),
     "external zones and endpoints": (*TOGETHER, "tests/controllers/providers/external", "tests/controllers/apps"),
     "availability": (*TOGETHER, *LONG, "tests/product/availability", "tests/cluster/test_admission_down.py"),
@@ -87,6 +91,7 @@ def _pytest(name: str, words: list[str], environment: Mapping[str, str], program
             state = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dns-api-kube-")))
             plane = stack.enter_context(running(programs, state))
             own |= {"DNS_API_KUBE_URL": plane.url, "DNS_API_KUBE_TOKEN": plane.token}
+            own["KUBE_TARGET"] = str(plane.kubeconfig)
         command = [sys.executable, "-m", "pytest", "-q", "--timeout", "600", *words]
         code = subprocess.run(command, cwd=ROOT, env=own, check=False).returncode
     print(f"==> {name}: {'passed' if code == 0 else 'FAILED'} after {time.monotonic() - began:.0f} s", flush=True)

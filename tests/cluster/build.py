@@ -27,8 +27,11 @@ CONSTRUCTORS: Final = {
 }
 PROGRAMS: Final = ("etcd", *CONSTRUCTORS)
 VERSIONS: Final = {"etcd": ETCD_VERSION, **dict.fromkeys(CONSTRUCTORS, KUBERNETES_VERSION)}
-BUILD_WORDS: Final = ("-buildvcs=false", "-ldflags=-s -w")
-"""Without what only a debugger reads, and without a look at this repository, which may belong to another user."""
+BUILD_WORDS: Final = (
+    "-buildvcs=false",  # this repository may belong to another user
+    f"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion={KUBERNETES_VERSION}",
+)
+"""Without what only a debugger reads, and with the version that clients are told."""
 
 _KUBERNETES_MAIN: Final = """package main
 

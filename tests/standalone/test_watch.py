@@ -192,6 +192,7 @@ async def test_a_watcher_is_told_where_the_state_ends_also_when_it_did_not_ask(
 ) -> None:
     path = config_maps(namespace)
     (await rest.post(path, config_map("a"))).ok()
+    await rest.until(f"{path}/a?resourceVersion=0", lambda reply: reply.code == 200)  # what a watch may begin with
     query = {"allowWatchBookmarks": "true", "resourceVersion": version, "fieldSelector": "metadata.name=a"}
     async with rest.watch(path, **query) as stream:
         assert (await stream.next())[0] == "ADDED"

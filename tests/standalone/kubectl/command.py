@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 90.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,9 @@ def test_delete_waits_for_finalizers_and_ends_when_they_go(kubectl: Command) -> 
 def test_a_deleted_owner_takes_its_dependents_along(kubectl: Command, policy: str) -> None:
     _owner_and_dependent(kubectl)
     kubectl.ok("delete", "ct", "owner", f"--cascade={policy}")
-    kubectl.ok("wait", "--for=delete", "configmap/dependent", "--timeout=20s")
+    kubectl.ok(
+        "wait", "--for=delete", "configmap/dependent", "--timeout=80s"
+    )  # a real collector looks for new kinds every 30 s
 
 
 def test_an_orphaned_dependent_stays_without_its_owner(kubectl: Command) -> None:
