@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, cast
@@ -235,6 +236,20 @@ async def test_an_address_without_a_way_to_it_is_not_taken_for_silent(monkeypatc
         (f"ns1 ({at})", Outcome.DATA),
         ("ns2", Outcome.UNROUTABLE),
     ]
+
+
+async def test_turns_that_come_late_do_not_come_all_at_once() -> None:
+    """Something holds up the event loop, and the turns of that time are over when it goes on."""
+    pace, server, sent = Pace(20.0), Address("192.0.2.1"), list[float]()
+
+    async def send() -> None:
+        await pace.wait_turn(server)
+        sent.append(time.monotonic())
+
+    asyncio.get_running_loop().call_later(0.4, time.sleep, 0.9)
+    await asyncio.gather(*(send() for _ in range(40)))
+    assert len(sent) == 40
+    assert max(sum(begin <= each < begin + 0.99 for each in sent) for begin in sent) <= 20
 
 
 async def test_no_server_is_asked_faster_than_its_pace() -> None:
