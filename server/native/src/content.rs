@@ -64,12 +64,16 @@ impl Bulk {
     pub fn count(&mut self, hidden: usize) {
         let others: HashSet<&[u8], Seeded> = self.sets.iter().map(|set| &*set.owner).collect();
         let with_children = others.iter().filter(|owner| self.children.contains_key(**owner)).count();
-        let unfinished = self.kept.entries().filter(Entry::is_hidden).count() + hidden + self.bare.len();
-        self.names = self.nodes.len() + unfinished + with_children;
-        let plain = self.nodes.entries().filter(|entry| !entry.is_apart()).count();
-        self.owners = plain + self.kept.len();
-        self.barriers = self.kept.entries().filter(|entry| entry.answer(NS).is_some()).count();
-        self.answers = self.nodes.entries().map(|entry| entry.answers().count()).sum();
+        self.names = self.nodes.len() + hidden + self.bare.len() + with_children;
+        self.owners = self.kept.len();
+        for entry in self.kept.entries() {
+            self.names += usize::from(entry.is_hidden());
+            self.barriers += usize::from(entry.answer(NS).is_some());
+        }
+        for entry in self.nodes.entries() {
+            self.owners += usize::from(!entry.is_apart());
+            self.answers += entry.answers().count();
+        }
     }
 
     fn holds(&self, name: &[u8]) -> bool {

@@ -103,7 +103,7 @@ impl Nodes {
         {
             let number = Nodes::segment_of(changes[0].hash, count);
             let before = Arc::clone(&self.segments[number]);
-            let mut kept = entries(&before);
+            let mut kept: Vec<_> = entries(&before).collect();
             self.entries -= kept.len();
             kept.retain(|(hash, octets)| {
                 let name = Entry::read(octets).name;
@@ -124,11 +124,11 @@ impl Nodes {
     /// The entries of one segment.
     pub fn segment(&self, number: usize) -> Option<impl Iterator<Item = Entry<'_>>> {
         let segment = self.segments.get(number)?;
-        Some(entries(segment).into_iter().map(|(_, octets)| Entry::read(octets)))
+        Some(entries(segment).map(|(_, octets)| Entry::read(octets)))
     }
 
     /// The entries of one segment as they stand there, each with the lower half of its hash.
-    pub fn octets(&self, number: usize) -> Vec<(u32, &[u8])> {
+    pub fn octets(&self, number: usize) -> impl Iterator<Item = (u32, &[u8])> {
         entries(&self.segments[number])
     }
 
@@ -137,7 +137,7 @@ impl Nodes {
         if new.is_empty() {
             return Arc::clone(&self.segments[number]);
         }
-        let mut all = entries(&self.segments[number]);
+        let mut all: Vec<_> = entries(&self.segments[number]).collect();
         all.extend(new.iter().map(|(hash, entry)| (*hash, entry.as_slice())));
         segment(&all)
     }
@@ -179,16 +179,14 @@ pub fn segment(entries: &[(u32, &[u8])]) -> Arc<[u8]> {
 }
 
 /// The entries of a segment, each with the lower half of its hash.
-fn entries(segment: &[u8]) -> Vec<(u32, &[u8])> {
+fn entries(segment: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let slots = u32_at(segment, 0) as usize;
     let places = (0..slots).map(|slot| HEAD + slot * SLOT);
-    places
-        .filter_map(|at| {
-            let start = u32_at(segment, at + 4) as usize;
-            let octets = segment.get(start..).filter(|_| start != 0)?;
-            Some((u32_at(segment, at), &octets[..u32_at(octets, 0) as usize]))
-        })
-        .collect()
+    places.filter_map(|at| {
+        let start = u32_at(segment, at + 4) as usize;
+        let octets = segment.get(start..).filter(|_| start != 0)?;
+        Some((u32_at(segment, at), &octets[..u32_at(octets, 0) as usize]))
+    })
 }
 
 fn first_slot(hash: u64, slots: usize) -> usize {
