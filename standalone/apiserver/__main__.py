@@ -39,6 +39,12 @@ def main() -> int:
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,  # not the values of everything, as is the default
+            structlog.dev.ConsoleRenderer(colors=False),
+        ],
     )
     try:
         asyncio.run(serve(ApiServer(arguments.data_dir, arguments.host, arguments.port)))

@@ -12,6 +12,7 @@ import orjson
 import yaml
 
 from standalone.apiserver.alias import object_to_aliases
+from standalone.apiserver.plain import YamlLoader, json_value, whole_numbers
 from standalone.apiserver.status import bad_request, unsupported_media_type
 from standalone.protobuf.envelope import decode
 from standalone.resource import Resource
@@ -20,7 +21,6 @@ JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 _FRACTION = re.compile(rb"[:\[,]\s*-?\d+(?:\.\d|[eE])")
-_EXACT = 2**53
 NO_TYPE = "application/octet-stream"
 """What aiohttp says for a request that names no media type."""
 
@@ -34,22 +34,13 @@ def decode_json(content: bytes) -> Any:
     return whole_numbers(decoded) if _FRACTION.search(content) else decoded
 
 
-def whole_numbers(value: Any) -> Any:
-    """The value with each whole number as an integer: `1.0` is stored as `1`, which decoders of typed clients take."""
-    if type(value) is dict:
-        return {name: whole_numbers(member) for name, member in value.items()}
-    if type(value) is list:
-        return [whole_numbers(item) for item in value]
-    return int(value) if type(value) is float and abs(value) <= _EXACT and value.is_integer() else value
-
-
 def decode_yaml(content: bytes) -> Any:
     """Raises ApiError 400."""
     try:
         objection = object_to_aliases(content)
         if objection is None:
-            return whole_numbers(yaml.load(content, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
+            return json_value(yaml.load(content, Loader=YamlLoader))
+    except (yaml.YAMLError, ValueError) as error:
         raise bad_request(f"the body of the request is not valid YAML: {error}") from error
     raise bad_request(f"the body of the request is refused: {objection}")
 

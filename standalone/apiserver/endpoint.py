@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 
+import orjson
 import structlog
 from aiohttp import web
 
@@ -19,6 +20,7 @@ from standalone.apiserver.respond import respond_refusal
 from standalone.apiserver.security import names_loopback
 from standalone.apiserver.status import (
     ApiError,
+    bad_request,
     body_too_large,
     foreign_host,
     internal,
@@ -64,6 +66,10 @@ class Endpoint:
             return respond_refusal(internal(str(error)))
         except web.HTTPRequestEntityTooLarge:
             return respond_refusal(body_too_large(LIMIT_BODY_BYTES))
+        except RecursionError:
+            return respond_refusal(bad_request("the body of the request is nested too deeply"))
+        except orjson.JSONEncodeError as error:
+            return respond_refusal(bad_request(f"the body of the request cannot be stored: {error}"))
         except (ConnectionError, asyncio.CancelledError):
             raise
         except Exception as error:  # the socket edge: one broken request must not end the server

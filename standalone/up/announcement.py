@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,12 @@ class Announcement:
             self._line("              mend the file and save it: it is applied again at once")
 
     def _line(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        try:
+            print(text, file=self._stream, flush=True)
+        except (
+            BrokenPipeError
+        ):  # nobody reads it any more, as after `dns-api up | head`: what runs is not ended by that
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 def example(applied: Sequence[Document]) -> Example | None:

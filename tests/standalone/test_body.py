@@ -37,3 +37,34 @@ def test_bodies_that_stand_for_too_much_are_refused(content: bytes, why: str) ->
     with pytest.raises(ApiError, match=why) as refused:
         decode_yaml(content)
     assert refused.value.code == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-01-01", "2026-01-01"),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("12:30", "12:30"),
+        ("190:20:30", "190:20:30"),
+        ("1e3", 1000),
+        ("1.5e3", 1500),
+        ("1.0", 1),
+        ("010", 8),
+        ("0x1F", 31),
+        ("1.2.3", "1.2.3"),
+        ("yes", True),
+        ("=", "="),
+        ("99999999999999999999", 1e20),
+        ("{2: a, 1.5: b, true: c}", {"2": "a", "1.5": "b", "true": "c"}),
+    ],
+)
+def test_yaml_is_read_as_json(text: str, value: object) -> None:
+    decoded = decode_yaml(f"v: {text}".encode())["v"]
+    assert (decoded, type(decoded)) == (value, type(value))
+
+
+@pytest.mark.parametrize("text", [".inf", ".nan", "!!binary aGk=", "!!set {a, b}", "{null: a}", "{[a]: b}"])
+def test_yaml_that_json_cannot_say_is_refused(text: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        decode_yaml(f"v: {text}".encode())
+    assert refused.value.code == 400

@@ -6,11 +6,13 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from aiohttp import ServerDisconnectedError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from standalone.apiserver.server import ApiServer
 from tests.standalone.conftest import REAL_URL
 from tests.standalone.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Reply, Rest
 from tests.standalone.test_event import core_event, newer_event
@@ -192,3 +194,24 @@ async def test_any_query_is_answered(rest: Rest, query: dict[str, str]) -> None:
 )
 async def test_odd_paths_are_answered(rest: Rest, path: str) -> None:
     assert (await rest.get(path)).code in (200, 404)
+
+
+@pytest.mark.timeout(30)
+async def test_a_body_that_nests_too_deeply_is_refused(rest: Rest, server: ApiServer, widgets: Widgets) -> None:
+    del server  # a real one takes more
+    definition = (await rest.get(widgets.definition_path)).ok()
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"]["any"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    (await rest.put(widgets.definition_path, definition)).ok()
+    head = orjson.dumps(widgets.make("one", any=0))
+    for depth in (320, 400, 900):
+        body = head.replace(b'"any":0', b'"any":' + b'{"a":' * depth + b"1" + b"}" * depth)
+        for options in ({}, {"fieldValidation": "Strict", "dryRun": "All"}):
+            reply = await rest.post(widgets.path, body, **options)
+            assert (
+                "nested too deeply" in reply.refused(400, "BadRequest") or "cannot be stored" in reply.body["message"]
+            )
+    shallow = head.replace(b'"any":0', b'"any":' + b'{"a":' * 200 + b"1" + b"}" * 200)
+    (await rest.post(widgets.path, shallow)).ok()
+    stored = (await rest.get(widgets.at("one"))).ok()
+    (await rest.put(widgets.at("one"), stored)).ok()
