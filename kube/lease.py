@@ -1,7 +1,8 @@
 """`LeaseElector`: at most one of many processes runs a body, agreed upon through a coordination.k8s.io/v1 Lease.
 
 Clocks of different machines are never compared: a foreign lease has expired when it has not changed for its duration,
-measured here. Never fences writes: a body that is cut off may finish the step it is in.
+measured here. A process that was held up for longer than its lease lasts wakes with steps that were due before: `kube.leadership` keeps
+those back that have not gone out yet. What is out is on its way: nobody can call it back.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
+from time import monotonic
 from typing import Any, Final
 
 import structlog
@@ -20,6 +22,7 @@ import structlog
 from kube import metrics
 from kube.client import Client
 from kube.errors import AlreadyExists, Conflict, KubeError, NotFound
+from kube.leadership import leading_while
 from kube.resource import ResourceRef
 from kube.timestamp import micro_time_text, utc_now
 
@@ -99,6 +102,8 @@ class LeaseElector:
         self._shown.set(0)
         self._may_hold = False
         self._renewed = -math.inf
+        self._held_until = -math.inf
+        """By the clock of the machine: that of a loop stands still while the loop does."""
 
     @property
     def leading(self) -> bool:
@@ -128,12 +133,14 @@ class LeaseElector:
 
     async def _lead(self, on_started: Callable[[], Awaitable[None]]) -> bool:
         """Whether the body ended by itself; False after it was stopped because the lease is lost."""
-        body = asyncio.ensure_future(_call(on_started))
+        body = asyncio.ensure_future(self._run_fenced(on_started))
         renewal = asyncio.ensure_future(self._renew_until_lost())
         self._leading = True
         self._shown.set(1)
         try:
             await asyncio.wait({body, renewal}, return_when=asyncio.FIRST_COMPLETED)
+            if body.cancelled():
+                return False  # it has noticed itself that its time is up
             if not body.done():
                 renewal.result()
                 return False
@@ -143,6 +150,10 @@ class LeaseElector:
             self._leading = False
             self._shown.set(0)
             await self._stop(body, renewal)
+
+    async def _run_fenced(self, on_started: Callable[[], Awaitable[None]]) -> None:
+        leading_while(lambda: monotonic() < self._held_until)
+        await on_started()
 
     async def _acquire(self) -> None:
         while True:
@@ -169,11 +180,13 @@ class LeaseElector:
     async def _try_hold(self) -> _Hold:
         """One attempt to take the lease, or to renew it when it is time to. Raises KubeError when the API gives no answer to go by."""
         asked = asyncio.get_running_loop().time()
+        held_until = monotonic() + self._renew_deadline_s
         try:
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
         except NotFound:
             lease = None
         if lease is not None and not self._may_take(lease, asked):
+            self._held_until = -math.inf
             return _Hold.FOREIGN
         if lease is not None and self.leader == self._identity and asked < self._renewed + self._renew_period_s:
             return _Hold.OURS
@@ -187,6 +200,7 @@ class LeaseElector:
             return _Hold.UNDECIDED  # somebody else wrote at the same moment: look again
         self._observed = _Observed(written, asked)
         self._renewed = asked
+        self._held_until = held_until
         return _Hold.OURS
 
     def _may_take(self, lease: Mapping[str, Any], now: float) -> bool:
@@ -262,7 +276,3 @@ class LeaseElector:
 
     def _report(self, message: str, error: KubeError) -> None:
         self._log.warning(message, error=type(error).__name__, message=error.message)
-
-
-async def _call(function: Callable[[], Awaitable[None]]) -> None:
-    await function()

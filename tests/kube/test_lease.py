@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,9 +13,11 @@ from aiohttp import web
 
 from kube.client import Client
 from kube.lease import LeaseElector
+from kube.resource import ResourceRef
 from tests.kube.fake_api import FakeApi, Request, refuse
 from tests.kube.virtual_loop import eventually
 
+SECRETS = ResourceRef("", "v1", "secrets", "Secret")
 LEASES = "/apis/coordination.k8s.io/v1/leases"
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
@@ -345,3 +348,28 @@ async def test_times_that_do_not_fit_are_refused(client: Client, options: dict[s
         LeaseElector(client, "system", "manager", "a", **options)  # type: ignore[arg-type]  # mypy checks ** against all
     with pytest.raises(ValueError, match="identity"):
         LeaseElector(client, "system", "manager", "")
+
+
+async def test_what_was_due_when_the_time_ran_out_does_not_go_out(
+    api: FakeApi, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process was held up: its loop has not noticed yet, and somebody else may lead."""
+    written: list[str] = []
+    wakes = asyncio.Event()
+
+    async def write(name: str) -> None:
+        await client.create(SECRETS, {"metadata": {"name": f"{name}-{len(written)}", "namespace": "system"}})
+        written.append(name)
+
+    async def body() -> None:
+        await write("in-time")
+        await wakes.wait()
+        await write("once-awake")
+
+    elector = LeaseElector(client, "system", "manager", "a")
+    task = asyncio.create_task(elector.run(body))
+    await eventually(lambda: written == ["in-time"])
+    monkeypatch.setattr("kube.lease.monotonic", lambda: time.monotonic() + 15.0)
+    wakes.set()
+    await task  # it competes again, and leads as long as it has something to do
+    assert written == ["in-time", "in-time", "once-awake"]

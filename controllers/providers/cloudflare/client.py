@@ -40,6 +40,7 @@ from controllers.providers.cloudflare.zone_fact import (
 )
 from controllers.runtime.metrics import provider_call
 from kube.http_time import http_date, retry_after_s
+from kube.leadership import assert_leading
 
 TIMEOUT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 10.0
@@ -179,6 +180,7 @@ class CloudflareClient:
 
     async def _call(self, request: Callable[[], Awaitable[Any]], *, authenticating: bool = False) -> Any:
         await self.pace.take_turn()
+        assert_leading()
         try:
             with provider_call("cloudflare"), _translated(authenticating):
                 return await request()

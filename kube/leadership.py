@@ -1,0 +1,27 @@
+"""Whether what is about to go out may still go: what a leader does is held back when its time is up.
+
+Owns the question, which goes along with the context of whatever the leader runs. Who leads until when is `kube.lease`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+
+_HOLDS: ContextVar[Callable[[], bool] | None] = ContextVar("holds", default=None)
+
+
+def leading_while(holds: Callable[[], bool]) -> None:
+    """Hold back what is done in this context, and in those made from it, when `holds` says no; it may be asked by any thread."""
+    _HOLDS.set(holds)
+
+
+def assert_leading() -> None:
+    """Raise asyncio.CancelledError when this is done for a leader whose time is up: it is about to be cancelled, only a moment later.
+
+    What is done for nobody who leads is not held back. A worker thread has to be given the context.
+    """
+    holds = _HOLDS.get()
+    if holds is not None and not holds():
+        raise asyncio.CancelledError("the lease is no longer held")
