@@ -101,14 +101,20 @@ def find_source(kubeconfig: Path | None, environ: Mapping[str, str]) -> Kubeconf
 
 
 async def _load_in_cluster(environ: Mapping[str, str]) -> Access:
-    configuration: Any = Configuration()
+    async def load() -> Any:
+        configuration: Any = Configuration()
+        try:
+            _in_cluster.InClusterConfigLoader(
+                _in_cluster.SERVICE_TOKEN_FILENAME, _in_cluster.SERVICE_CERT_FILENAME, environ=environ
+            ).load_and_set(configuration)
+        except (ConfigException, OSError) as error:
+            raise ConfigError(f"service account of the pod: {error}") from error
+        return configuration
+
+    credentials = _Credentials(await load(), load)
     try:
-        loader = _in_cluster.InClusterConfigLoader(
-            _in_cluster.SERVICE_TOKEN_FILENAME, _in_cluster.SERVICE_CERT_FILENAME, environ=environ
-        )
-        loader.load_and_set(configuration)
-        return _access(_Credentials(configuration))
-    except (ConfigException, OSError) as error:
+        return _access(credentials)
+    except OSError as error:  # includes ssl.SSLError
         raise ConfigError(f"service account of the pod: {error}") from error
 
 
@@ -142,9 +148,13 @@ def _require_plugin_result(loader: Any, configuration: Any, origin: str) -> None
 
 
 class _Credentials:
-    """The Authorization header of a configuration; a kubeconfig is read, and its plugin run, again on renewal."""
+    """The Authorization header of a configuration.
 
-    def __init__(self, configuration: Any, reload: Callable[[], Awaitable[Any]] | None = None) -> None:
+    On renewal the token of a pod, or a kubeconfig, is read again, and its plugin run: also before the time at which the
+    library would do so by a clock that may have been set back.
+    """
+
+    def __init__(self, configuration: Any, reload: Callable[[], Awaitable[Any]]) -> None:
         self.configuration = configuration
         self._reload = reload
 
@@ -157,10 +167,9 @@ class _Credentials:
         return value.strip() if value else None
 
     async def renew(self) -> bool:
-        if self._reload is None:
-            return False
+        refused = await self.authorization()
         self.configuration = await self._reload()
-        return True
+        return await self.authorization() != refused
 
 
 def _access(credentials: _Credentials) -> Access:

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from kube.config import InCluster, KubeconfigFiles, connect, find_source
-from kube.errors import ConfigError, Unavailable
+from kube.errors import ConfigError, Unauthorized, Unavailable
 from kube.resource import ResourceRef
 from tests.kube.fake_api import FakeApi, Request, refuse
 
@@ -353,3 +353,41 @@ async def test_service_account_of_the_pod(
     with pytest.raises(ConfigError, match="service account of the pod"):
         async with connect(environ=environ):
             pass
+
+
+async def test_a_token_that_was_exchanged_is_read_again_when_the_old_one_is_refused(
+    tls: Tls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, whatever a clock says that was set back since the old one was read."""
+    seen: list[str] = []
+    accepted = "bearer first"
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        if seen[-1] != accepted:
+            return web.json_response({"kind": "Status", "reason": "Unauthorized", "code": 401}, status=401)
+        return web.json_response({"metadata": {"resourceVersion": "1"}, "items": []})
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tls.cert, tls.key)
+    application = web.Application()
+    application.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    token = tmp_path / "token"
+    token.write_text("first")
+    monkeypatch.setattr("kubernetes.aio.config.incluster_config.SERVICE_TOKEN_FILENAME", str(token))
+    monkeypatch.setattr("kubernetes.aio.config.incluster_config.SERVICE_CERT_FILENAME", str(tls.ca))
+    environ = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(runner.addresses[0][1])}
+    try:
+        async with connect(environ=environ) as client:
+            await client.list(THINGS)
+            accepted = "bearer second"
+            with pytest.raises(Unauthorized):
+                await client.list(THINGS)
+            token.write_text("second")
+            await client.list(THINGS)
+    finally:
+        await runner.cleanup()
+    assert seen == ["bearer first", "bearer first", "bearer first", "bearer second"]
