@@ -21,6 +21,7 @@ from typing import Final
 
 from tests.cluster.build import BuildError, build
 from tests.cluster.control_plane import running
+from tests.cluster.installation import host_address
 from tests.cluster.program import ROOT
 
 STANDALONE: Final = (
@@ -59,6 +60,14 @@ def main() -> int:
     """Build, run, judge; the exit code is 0 when everything passed."""
     directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        host_address()
+    except OSError as error:
+        print(
+            f"error: this host has no address but the loopback's, which a real API takes for no endpoint: {error}",
+            file=sys.stderr,
+        )
+        return 1
     try:
         return _run(build(directory), arguments)
     except BuildError as error:
