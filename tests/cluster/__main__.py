@@ -61,14 +61,6 @@ def main() -> int:
     directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        host_address()
-    except OSError as error:
-        print(
-            f"error: this host has no address but the loopback's, which a real API takes for no endpoint: {error}",
-            file=sys.stderr,
-        )
-        return 1
-    try:
         return _run(build(directory), arguments)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -79,6 +71,12 @@ def main() -> int:
 
 
 def _run(programs: Path, arguments: list[str]) -> int:
+    try:
+        host_address()
+    except OSError as error:
+        told = "this host has no address but the loopback's, which a real API takes for no endpoint"
+        print(f"error: {told}: {error}", file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory(prefix="dns-api-audit-") as audit:
         environment = os.environ | {"DNS_API_KUBE_PROGRAMS": str(programs), "DNS_API_KUBE_AUDIT": audit}
         is_short = arguments == ["--short"]
