@@ -41,12 +41,12 @@ async def create(
             track(api, target, None, obj, options.manager, now)
         judge(api, target, obj, None)
         warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
-    async with api.store.locked(target.key) as existing:
-        if existing is not None:
-            raise already_exists(target.resource, name)
-        if options.dry_run:
-            return Outcome(201, obj, None, tuple(warnings))
-        api.check_namespace(target)  # it may have begun to terminate while admission was asked
-        api.check_definition(target)
-        record = await api.store.put(target.key, obj)
+        async with api.store.locked(target.key) as existing:
+            if existing is not None:
+                raise already_exists(target.resource, name)
+            if options.dry_run:
+                return Outcome(201, obj, None, tuple(warnings))
+            api.check_namespace(target)  # it may have begun to terminate while admission was asked
+            api.check_definition(target)
+            record = await api.store.put(target.key, obj)
     return Outcome(201, obj, record, tuple(warnings))

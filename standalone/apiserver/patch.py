@@ -72,17 +72,19 @@ async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, 
     if not isinstance(applied, dict):
         raise bad_request("the body of an apply patch must be one object")
     try:
-        if api.store.get(target.key) is None and not target.subresource:
+        while True:
+            absent = api.store.get(target.key) is None and not target.subresource
             try:
-                return await create(
-                    api, target, _merged(api, target, None, applied, options), options, user, applied=True
+                if absent:
+                    merged = _merged(api, target, None, applied, options)
+                    return await create(api, target, merged, options, user, applied=True)
+                return await change(
+                    api, target, lambda live: _merged(api, target, live, applied, options), options, user, applied=True
                 )
-            except ApiError as error:
-                if error.reason != "AlreadyExists":
+            except ApiError as error:  # somebody else made or deleted it since it was looked for
+                lost = "AlreadyExists" if absent else "NotFound"
+                if error.reason != lost or target.subresource or absent is (api.store.get(target.key) is None):
                     raise
-        return await change(
-            api, target, lambda live: _merged(api, target, live, applied, options), options, user, applied=True
-        )
     except ApplyConflict as error:
         raise apply_conflict(error.message, error.causes) from error
     except ApplyError as error:

@@ -120,6 +120,7 @@ def forbidden(resource: Resource, name: str, why: str, causes: Sequence[JsonObje
 
 def invalid(resource: Resource, name: str, faults: Sequence[Fault]) -> ApiError:
     """Every fault of an object in one refusal, by field path."""
+    faults = list({(fault.kind, fault.message): fault for fault in faults}.values())
     messages = list(dict.fromkeys(fault.message for fault in faults))
     text = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
     details = _details(replace(resource, plural=resource.kind), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from tests.standalone.rest import APPLY_PATCH, Rest
@@ -142,3 +143,13 @@ async def test_what_is_applied_says_what_it_is(rest: Rest, widgets: Widgets) -> 
         assert "invalid object type" in reply.refused(400, "BadRequest")
     nameless = widgets.make("new") | {"metadata": {}}
     assert "name must be provided" in (await rest.apply(widgets.at("new"), nameless, "me")).refused(400, "BadRequest")
+
+
+async def test_apply_finds_or_makes_the_object_whoever_deletes_it_meanwhile(rest: Rest, namespace: str) -> None:
+    path = f"{config_maps(namespace)}/one"
+    for number in range(60):
+        body = config_map("one", n=str(number))
+        replies = await asyncio.gather(
+            rest.apply(path, body, "me"), rest.delete(path), rest.apply(path, body, "me"), rest.delete(path)
+        )
+        assert all(reply.code in (200, 201) for reply in replies[::2]), replies

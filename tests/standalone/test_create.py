@@ -276,6 +276,10 @@ async def test_a_refusal_comes_with_its_warnings(rest: Rest, widgets: Widgets) -
     reply = await rest.post(widgets.path, manifest)
     assert "spec.size: Required value" in reply.refused(422, "Invalid")
     assert reply.warnings == ('299 - "unknown field \\"spec.sise\\""',)
+    (await rest.post(widgets.path, widgets.make("one"))).ok()
+    again = await rest.post(widgets.path, widgets.make("one", sise=1))
+    again.refused(409, "AlreadyExists")
+    assert again.warnings == reply.warnings
 
 
 async def test_finalizers_say_whose_they_are(rest: Rest, widgets: Widgets) -> None:
@@ -299,3 +303,37 @@ async def test_repeated_owners_are_dropped_with_a_warning(rest: Rest, namespace:
 
 async def test_a_body_without_a_media_type_is_json(rest: Rest, namespace: str) -> None:
     assert (await rest.post(config_maps(namespace), config_map("one"), content_type="")).code == 201
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural", "content", "field"),
+    [
+        ("v1 Secret", "secrets", {"type": "kubernetes.io/tls", "data": {"tls.crt": ""}}, "data[tls.key]"),
+        ("v1 Secret", "secrets", {"type": "kubernetes.io/dockerconfigjson"}, "data[.dockerconfigjson]"),
+        ("coordination.k8s.io/v1 Lease", "leases", {"spec": {"leaseDurationSeconds": 0}}, "spec.leaseDurationSeconds"),
+        (
+            "discovery.k8s.io/v1 EndpointSlice",
+            "endpointslices",
+            {"addressType": "IPv4", "endpoints": [{"addresses": []}]},
+            "endpoints[0].addresses",
+        ),
+        ("v1 Service", "services", {"spec": {"type": "Odd", "ports": [{"port": 1}]}}, "spec.type"),
+    ],
+)
+async def test_built_in_kinds_that_nobody_could_use_are_refused(
+    rest: Rest, namespace: str, kind: str, plural: str, content: dict[str, Any], field: str
+) -> None:
+    version, name = kind.split()
+    prefix = "/apis" if "/" in version else "/api"
+    body = {"apiVersion": version, "kind": name, "metadata": {"name": "one"}, **content}
+    reply = await rest.post(f"{prefix}/{version}/namespaces/{namespace}/{plural}", body)
+    reply.refused(422, "Invalid")
+    assert [cause["field"] for cause in reply.body["details"]["causes"]] == [field]
+
+
+async def test_services_get_what_their_type_implies(rest: Rest, namespace: str) -> None:
+    spec = {"type": "LoadBalancer", "sessionAffinity": "ClientIP", "ports": [{"port": 80}]}
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "one"}, "spec": spec}
+    stored = (await rest.post(f"/api/v1/namespaces/{namespace}/services", body)).ok()["spec"]
+    assert stored["allocateLoadBalancerNodePorts"] is True
+    assert stored["sessionAffinityConfig"] == {"clientIP": {"timeoutSeconds": 10800}}

@@ -214,3 +214,38 @@ async def test_a_stored_version_may_not_vanish(rest: Rest, widgets: Widgets) -> 
     definition["spec"]["versions"][0]["name"] = "v2"
     message = (await rest.put(widgets.definition_path, definition)).refused(422, "Invalid")
     assert 'status.storedVersions[0]: Invalid value: "v1"' in message
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "field"),
+    [
+        (("names", "kind"), "bad kind", "spec.names.kind"),
+        (("names", "listKind"), "bad kind", "spec.names.listKind"),
+        (("names", "singular"), "A", "spec.names.singular"),
+        (("names", "shortNames"), ["a", "A B"], "spec.names.shortNames[1]"),
+        (("names", "categories"), ["All"], "spec.names.categories[0]"),
+        (("conversion",), {"strategy": "Guess"}, "spec.conversion.strategy"),
+        (("versions", 0, "deprecationWarning"), "old", "deprecationWarning"),
+        (
+            ("versions", 0, "additionalPrinterColumns"),
+            [{"name": "A", "type": "nope", "jsonPath": ".a"}],
+            "dditionalPrinterColumns[0].type",
+        ),
+        (
+            ("versions", 0, "additionalPrinterColumns"),
+            [{"name": "A", "type": "string", "jsonPath": "a"}],
+            "dditionalPrinterColumns[0].",
+        ),
+    ],
+)
+async def test_definitions_that_clients_could_not_use_are_refused(
+    rest: Rest, namespace: str, where: tuple[Any, ...], value: Any, field: str
+) -> None:
+    definition = Widgets("refused.example.com", namespace).definition
+    part: Any = definition["spec"]
+    for step in where[:-1]:
+        part = part[step]
+    part[where[-1]] = value
+    reply = await rest.post(DEFINITIONS, definition, dryRun="All")
+    reply.refused(422, "Invalid")
+    assert any(field in cause["field"] for cause in reply.body["details"]["causes"]), reply.body["message"]

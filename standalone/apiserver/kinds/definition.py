@@ -6,7 +6,7 @@ written, so both conditions are in the answer to the write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from standalone.apiserver.kinds.custom_resource import Definition, has_condition
@@ -18,6 +18,8 @@ from standalone.schema.structural import StructuralSchema
 JsonObject = dict[str, Any]
 
 SCOPES = ("Cluster", "Namespaced")
+STRATEGIES = ("None", "Webhook")
+COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 
 
@@ -111,15 +113,30 @@ def _judge_names(obj: Definition, spec: Mapping[str, Any]) -> Iterator[Fault]:
     for field in ("plural", "kind"):
         if not names.get(field):
             yield required(f"spec.names.{field}")
+    for field in ("plural", "singular", "kind", "listKind"):
+        if isinstance(names.get(field), str) and names[field]:
+            yield from _judge_name(names[field], f"spec.names.{field}", mixed_case=field in ("kind", "listKind"))
+    for field in ("shortNames", "categories"):
+        for index, name in enumerate(names.get(field) or ()):
+            yield from _judge_name(name, f"spec.names.{field}[{index}]", mixed_case=False)
     if not spec.get("group"):
         yield required("spec.group")
     elif "." not in spec["group"]:
         yield invalid("spec.group", spec["group"], "should be a domain with at least one dot")
     if spec.get("scope") not in SCOPES:
         yield not_supported("spec.scope", spec.get("scope", ""), SCOPES)
+    strategy = (spec.get("conversion") or {}).get("strategy")
+    if strategy not in STRATEGIES:
+        yield not_supported("spec.conversion.strategy", strategy, STRATEGIES)
     name = obj["metadata"].get("name")
     if name and name != f"{names.get('plural')}.{spec.get('group')}":
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _judge_name(name: str, field: str, *, mixed_case: bool) -> Iterator[Fault]:
+    prefix = "may have mixed case, but should otherwise match: " if mixed_case else ""
+    for objection in label_1035_objections(name.lower() if mixed_case else name):
+        yield invalid(field, name, f"{prefix}{objection}")
 
 
 def _judge_versions(spec: Mapping[str, Any]) -> Iterator[Fault]:
@@ -138,6 +155,10 @@ def _judge_versions(spec: Mapping[str, Any]) -> Iterator[Fault]:
             yield duplicate(f"{field}.name", name)
         seen.add(name)
         yield from _judge_schema(version, f"{field}.schema.openAPIV3Schema")
+        yield from _judge_columns(version.get("additionalPrinterColumns") or (), f"{field}.additionalPrinterColumns")
+        if version.get("deprecationWarning") and not version.get("deprecated"):
+            why = "can only be set for deprecated versions"
+            yield invalid(f"{field}.deprecationWarning", version["deprecationWarning"], why)
 
 
 def _judge_schema(version: Mapping[str, Any], field: str) -> Iterator[Fault]:
@@ -149,6 +170,18 @@ def _judge_schema(version: Mapping[str, Any], field: str) -> Iterator[Fault]:
         StructuralSchema.parse(schema, field)
     except SchemaError as error:
         yield from error.faults
+
+
+def _judge_columns(columns: Sequence[Mapping[str, Any]], field: str) -> Iterator[Fault]:
+    for index, column in enumerate(columns):
+        for name in ("name", "type", "jsonPath"):
+            if not column.get(name):
+                yield required(f"{field}[{index}].{name}")
+        kind, path = column.get("type"), column.get("jsonPath") or "."
+        if kind and kind not in COLUMN_TYPES:
+            yield invalid(f"{field}[{index}].type", kind, f"must be one of {','.join(COLUMN_TYPES)}")
+        if not path.startswith("."):
+            yield invalid(f"{field}[{index}].jsonPath", path, "must be a simple json path starting with .")
 
 
 def _judge_change(writing: Writing) -> Iterator[Fault]:

@@ -12,10 +12,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from standalone.apiserver.kinds.kind import Kind, Writing
-from standalone.schema.fault import Fault, FaultKind, duplicate, forbidden, invalid
+from standalone.schema.fault import Fault, FaultKind, duplicate, forbidden, invalid, required
 
 DEFAULT_TYPE = "Opaque"
 LIMIT_BYTES = 1024 * 1024
+_OF_TYPE: Mapping[Any, tuple[str, ...]] = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+}
+"""What a Secret of a type has to hold."""
 _KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _KEY_RULE = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
@@ -39,6 +45,8 @@ def _prepare_secret(writing: Writing) -> None:
 def _judge_secret(writing: Writing) -> list[Fault]:
     obj, old = writing.obj, writing.old
     faults = [*_judge_keys(obj.get("data"), "data"), *_judge_base64(obj.get("data"), "data")]
+    wanted = _OF_TYPE.get(obj.get("type"), ())
+    faults += [required(f"data[{key}]") for key in wanted if key not in (obj.get("data") or {})]
     if old is not None and obj.get("type") != old.get("type"):
         faults.append(invalid("type", obj.get("type"), "field is immutable"))
     return [*faults, *_judge_immutable(writing, ("data",))]

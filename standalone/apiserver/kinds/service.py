@@ -13,6 +13,7 @@ from standalone.schema.fault import Fault, duplicate, invalid, not_supported, re
 
 JsonObject = dict[str, Any]
 
+STICKY_S = 10_800
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 
@@ -26,6 +27,8 @@ def _prepare(writing: Writing) -> None:
             spec.setdefault("externalTrafficPolicy", "Cluster")
         if spec["type"] == "LoadBalancer":
             spec.setdefault("allocateLoadBalancerNodePorts", True)
+    if spec["sessionAffinity"] == "ClientIP":
+        spec.setdefault("sessionAffinityConfig", {"clientIP": {"timeoutSeconds": STICKY_S}})
     ports = spec.get("ports")
     if isinstance(ports, list):
         spec["ports"] = [_port(port) if isinstance(port, dict) else port for port in ports]
