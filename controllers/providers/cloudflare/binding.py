@@ -13,7 +13,8 @@ from controllers.providers.cloudflare.pace import PacePolicy
 
 GROUP: Final = "cloudflare.dns.appthrust.io"
 BINDING: Final = Binding.of(GROUP)
-RECORDS_PER_PAGE: Final = 500
+RECORDS_PER_PAGE: Final = 5000
+"""As many as a page may hold: pages are not of one moment, and a record can slip from one to the other between two requests."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from controllers.providers.cloudflare.failure import (
     classify,
 )
 from controllers.providers.cloudflare.pace import Pace
-from controllers.providers.cloudflare.record import CloudflareRecord, parse_records
+from controllers.providers.cloudflare.record import CloudflareRecord, parse_record, parse_records
 from controllers.providers.cloudflare.zone_fact import (
     FULL,
     AccountFact,
@@ -134,6 +134,16 @@ class CloudflareClient:
             )
         )
         return RecordListing(parse_records(found), at)
+
+    async def record(self, zone_id: str, record_id: str) -> CloudflareRecord:
+        """Return one record. Raises NotFoundError."""
+        answer = await self._call(
+            lambda: self._sdk.dns.records.with_raw_response.get(dns_record_id=record_id, zone_id=zone_id)
+        )
+        record = parse_record(read_object(_body(answer), answer.status_code))
+        if record.id != record_id:
+            raise BadAnswerError("Cloudflare API gave another record than the one that was asked for")
+        return record
 
     async def texts_at(self, zone_id: str, name: str) -> RecordListing:
         """Return the TXT records of a name."""

@@ -61,6 +61,8 @@ class ItemPlan:
     sure: bool = True
     foreign: tuple[str, ...] = ()
     """Identifiers of the records of its name and type that are not ours, where they are what stands in the way."""
+    unseen: tuple[str, ...] = ()
+    """Identifiers of records that were ours and were not listed: gone, unless they turn up again."""
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -94,7 +96,8 @@ def plan_item(item: Item, known: Known, found: Observation, grace: timedelta) ->
         others = tuple(each.id for each in foreign)
         return ItemPlan(item, tuple(each.id for each in owned), verdict=verdict, sure=sure, foreign=others)
     change, posted = _difference(item.desired, owned)
-    return ItemPlan(item, tuple(each.id for each in owned), change, posted, sure=sure)
+    own = tuple(each.id for each in owned)
+    return ItemPlan(item, own, change, posted, sure=sure, unseen=tuple(each for each in known.ids if each not in own))
 
 
 def refuse_blocked(plans: Sequence[ItemPlan], found: Observation) -> list[ItemPlan]:

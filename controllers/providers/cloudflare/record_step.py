@@ -6,6 +6,7 @@ Owns that order, and what is remembered of refused changes. A listing that is no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -18,15 +19,15 @@ from controllers.ledger.result import ItemResult, faulty
 from controllers.providers.cloudflare.announcement import Announcer
 from controllers.providers.cloudflare.batch import Change
 from controllers.providers.cloudflare.binding import Patience
-from controllers.providers.cloudflare.client import CloudflareClient
+from controllers.providers.cloudflare.client import CloudflareClient, RecordListing
 from controllers.providers.cloudflare.desired import Item
-from controllers.providers.cloudflare.failure import CloudflareError
+from controllers.providers.cloudflare.failure import CloudflareError, NotFoundError
 from controllers.providers.cloudflare.intent import Intents
 from controllers.providers.cloudflare.memory import Refusal, ZoneMemory
 from controllers.providers.cloudflare.observation import Observation
 from controllers.providers.cloudflare.ownership_desk import OwnershipDesk
 from controllers.providers.cloudflare.plan import ItemPlan, Known, plan_item, refuse_blocked, refuse_shadowed
-from controllers.providers.cloudflare.record import is_id
+from controllers.providers.cloudflare.record import CloudflareRecord, is_id
 from controllers.providers.cloudflare.schedule import schedule
 from controllers.providers.cloudflare.submission import SUBMITTED, VANISHED, Note, Outcome, Submission
 from controllers.providers.cloudflare.zone_fact import ZoneFact
@@ -86,16 +87,32 @@ class RecordWork:
         known = {entry.key: entry for status in entries for entry in status.record_sets}
         try:
             listing = await self.client.records(self.fact.id)
+            unlisted = await self._unlisted(items, known, listing)
         except CloudflareError as error:
             verdict = waiting(Reason.PROVIDER_UNAVAILABLE, f"The records are not known: {error.message}.")
             if error.outcome_known:
                 verdict = refused(error.reason, f"{error.message}.")
             return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error, unlisted=True)
-        found = Observation(listing.records, listing.at)
+        found = Observation((*listing.records, *unlisted), listing.at)
         plans = await self._planned(items, known, intents, found)
         submission = Submission(self.client, self.fact.id, listing.at, intents, self.note)
         await self._submit(plans, submission)
         return self._concluded(plans, known, submission)
+
+    async def _unlisted(
+        self, items: Iterable[Item], known: dict[ObjectKey, UnitRecordSetStatus], listing: RecordListing
+    ) -> list[CloudflareRecord]:
+        """Return the records of leaving items that are there though the listing, which others may change between two pages, has them not.
+
+        What is called gone is forgotten: it is asked for by its identifier before. Raises CloudflareError.
+        """
+        listed = {each.id for each in listing.records}
+        leaving = (item.key for item in items if item.source.deletion_requested)
+        unlisted = []
+        for record_id in sorted({each for key in leaving for each in recorded_ids(known.get(key))} - listed):
+            with suppress(NotFoundError):
+                unlisted.append(await self.client.record(self.fact.id, record_id))
+        return unlisted
 
     async def _planned(
         self,

@@ -121,7 +121,7 @@ class Submission:
             created = new.get((plan.item.name, plan.item.source.type.value), []) if plan.posted else []
             if len(created) != len(plan.posted) or set(created) & set(plan.own):
                 raise BadAnswerError("Cloudflare API did not name the records of a batch")
-            found[plan.item.key] = tuple(sorted([*plan.kept, *created]))
+            found[plan.item.key] = tuple(sorted([*plan.kept, *plan.unseen, *created]))
         for plan in request.plans:
             self.outcomes[plan.item.key] = Outcome(SUBMITTED, done=True, ids=found[plan.item.key])
         self.intents = self.intents.without(plan.item.key for plan in request.plans if plan.sure)

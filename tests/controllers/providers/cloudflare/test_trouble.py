@@ -257,5 +257,24 @@ async def test_a_crash_between_creation_and_report_leaves_nothing_behind(world: 
     assert world.records() == []
 
 
+async def test_a_record_that_a_listing_lacks_is_not_called_gone(world: World) -> None:
+    await world.ready_zone()
+    await world.publish(a("www"))
+    world.cloudflare.state.unlisted |= set(world.record_ids("www"))
+    await world.delete_and_wait(RECORD_SETS, "www")
+    assert world.records() == []
+
+
+async def test_a_record_that_a_listing_lacks_once_stays_ours(world: World) -> None:
+    await world.ready_zone()
+    await world.publish(a("www", "192.0.2.1"))
+    world.cloudflare.state.unlisted |= set(world.record_ids("www"))
+    world.cloudflare.before_write = lambda _: world.cloudflare.state.unlisted.clear()
+    await world.publish(a("www", "192.0.2.2"))
+    await world.until_async(lambda: _true(len(world.records()) == 1))
+    await world.until(lambda: world.is_programmed("www"))
+    assert world.contents() == {(f"www.{DOMAIN}", "A", "192.0.2.2")}
+
+
 async def _true(value: bool) -> bool:
     return value

@@ -59,6 +59,7 @@ class FakeCloudflare:
                 web.get(f"{PREFIX}/zones/{{zone}}", self._handler(self._zone)),
                 web.delete(f"{PREFIX}/zones/{{zone}}", self._handler(self._delete_zone)),
                 web.get(f"{PREFIX}/zones/{{zone}}/dns_records", self._handler(self._records)),
+                web.get(f"{PREFIX}/zones/{{zone}}/dns_records/{{record}}", self._handler(self._record)),
                 web.post(f"{PREFIX}/zones/{{zone}}/dns_records/batch", self._handler(self._batch)),
                 web.route("*", "/{rest:.*}", self._handler(self._nothing)),
             ]
@@ -178,6 +179,10 @@ class FakeCloudflare:
             if name in (None, each["name"]) and kind in (None, each["type"])
         ]
         return self._page(request, found, List[RecordResponse])  # noqa: UP006
+
+    def _record(self, request: web.Request, token: Token, body: Any) -> dict[str, Any]:
+        zone, record = request.match_info["zone"], request.match_info["record"]
+        return {"result": self._typed(self.state.record(token, zone, record), RecordResponse)}
 
     def _batch(self, request: web.Request, token: Token, body: Any) -> dict[str, Any]:
         return {"result": self._typed(self.state.batch(token, request.match_info["zone"], body), RecordBatchResponse)}

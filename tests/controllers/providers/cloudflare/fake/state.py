@@ -65,6 +65,8 @@ class State:
     new_id: Callable[[], str] = new_id
     alter: Callable[[Record], None] = lambda _: None
     """What the service makes of a record that it takes."""
+    unlisted: set[str] = field(default_factory=set)
+    """Identifiers of records that are there and that listings lack."""
 
     def add_account(self, name: str = "Example Inc.") -> str:
         account: dict[str, Any] = {
@@ -155,7 +157,15 @@ class State:
 
     def list_records(self, token: Token, zone_id: str) -> list[Record]:
         self.zone(token, zone_id)
-        return [shown(record, self.text_form) for record in self.records[zone_id].values()]
+        return [
+            shown(each, self.text_form) for each in self.records[zone_id].values() if each["id"] not in self.unlisted
+        ]
+
+    def record(self, token: Token, zone_id: str, record_id: str) -> Record:
+        self.zone(token, zone_id)
+        if record_id not in self.records[zone_id]:
+            raise NO_RECORD
+        return shown(self.records[zone_id][record_id], self.text_form)
 
     def batch(self, token: Token, zone_id: str, body: dict[str, Any]) -> dict[str, Any]:
         """Delete, patch, put and post, in this order, all or nothing."""
