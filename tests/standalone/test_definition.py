@@ -249,3 +249,21 @@ async def test_definitions_that_clients_could_not_use_are_refused(
     reply = await rest.post(DEFINITIONS, definition, dryRun="All")
     reply.refused(422, "Invalid")
     assert any(field in cause["field"] for cause in reply.body["details"]["causes"]), reply.body["message"]
+
+
+async def test_a_version_that_nothing_is_stored_in_any_more_can_be_taken_away(rest: Rest, widgets: Widgets) -> None:
+    """Once all objects were written in the new one and the list of stored versions says so."""
+    definition = (await rest.get(widgets.definition_path)).ok()
+    older, newer = definition["spec"]["versions"][0], copy.deepcopy(definition["spec"]["versions"][0])
+    newer["name"], older["storage"] = "v2", False
+    definition["spec"]["versions"] = [older, newer]
+    definition = (await rest.put(widgets.definition_path, definition)).ok()
+    assert definition["status"]["storedVersions"] == ["v1", "v2"]
+    definition["spec"]["versions"] = [newer]
+    refusal = await rest.put(widgets.definition_path, definition)
+    assert "status.storedVersions[0]" in refusal.refused(422, "Invalid")
+    await rest.patch(f"{widgets.definition_path}/status", {"status": {"storedVersions": ["v2"]}})
+    definition = (await rest.get(widgets.definition_path)).ok()
+    assert definition["status"]["storedVersions"] == ["v2"]
+    definition["spec"]["versions"] = [newer]
+    (await rest.put(widgets.definition_path, definition)).ok()

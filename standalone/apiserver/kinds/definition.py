@@ -44,7 +44,8 @@ def _status(writing: Writing) -> JsonObject:
     old_status: Mapping[str, Any] = (writing.old or {}).get("status", {})
     taken = _taken_name(writing)
     names = spec["names"] if taken is None else old_status.get("acceptedNames", {"plural": "", "kind": ""})
-    stored = list(old_status.get("storedVersions", ()))
+    given = writing.obj.get("status") or old_status  # who has migrated all objects takes a version from the list
+    stored = list(given.get("storedVersions", ()))
     storage = _storage_version(spec)
     if storage is not None and storage not in stored:
         stored.append(storage)
