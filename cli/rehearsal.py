@@ -196,6 +196,7 @@ class Rehearsal:
                 force=self._settings.force,
                 schema=schema,
                 api_version=ref.api_version,
+                kind=ref.kind,
                 subresource="",
                 now=self._now,
             )
