@@ -92,7 +92,11 @@ def delete_command(
         wait,
         timeout_s,
     )
-    run(connection, lambda client: _delete(client, request, failed=bool(broken)))
+    try:
+        run(connection, lambda client: _delete(client, request, failed=bool(broken)))
+    except KeyboardInterrupt:
+        typer.echo("what was asked to be deleted goes all the same: nobody can take that back", err=True)
+        raise
 
 
 async def _delete(client: Client, request: Request, *, failed: bool) -> int:

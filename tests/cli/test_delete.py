@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,16 @@ def test_what_is_not_gone_in_time_is_told(cli: Cli, api: Api, namespace: str) ->
     complaint = cli.fails("delete", "cm/held", "--timeout=0.3s")
     assert "configmap/held is not gone yet: held by finalizer example.com/hold" in complaint
     assert "1 not gone after 0.3s" in complaint
+
+
+def test_who_stops_waiting_is_told_that_the_deletion_goes_on(cli: Cli, api: Api, namespace: str) -> None:
+    api.create(CONFIG_MAPS, config_map("held", namespace=namespace, finalizers=["example.com/hold"]))
+    with cli.started("delete", "cm/held") as process:
+        process.stderr.until("held by finalizer")
+        process.send_signal(signal.SIGINT)
+        assert process.ended() == 130
+        assert "goes all the same" in process.stderr.rest()
+    assert cli.object("cm/held")["metadata"]["deletionTimestamp"]
 
 
 def test_another_object_of_the_same_name_is_not_waited_for(cli: Cli, api: Api, namespace: str) -> None:

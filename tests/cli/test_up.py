@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +22,7 @@ import dns.rcode
 import pytest
 import yaml
 
-from tests.cli.command import ROOT, Cli, Process, finished, started
+from tests.cli.command import ROOT, TIMEOUT_S, Cli, Process, finished, started
 from tests.cli.conftest import Up
 from tests.cli.manifest import config_map, text
 
@@ -102,6 +104,19 @@ def test_an_api_for_the_network_wants_its_kubeconfig(tmp_path: Path, environment
         del content["clusters"][0]["cluster"]["certificate-authority-data"]
         path.write_text(yaml.safe_dump(content), encoding="utf-8")
         assert "its certificate is not by the authority that the kubeconfig names" in cli.fails("get", "ns")
+
+
+def test_it_goes_on_when_nobody_reads_what_it_says(tmp_path: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "cli.main", "up", *ANY_PORTS, "--data-dir", str(tmp_path / "d")]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert next(line for line in process.stdout if line.startswith("dns-api is up"))
+    process.stdout.close()
+    process.terminate()
+    complaint = process.communicate(timeout=TIMEOUT_S)[1]
+    assert (process.returncode, complaint) == (0, "")
 
 
 def test_what_was_applied_is_there_after_a_kill(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -31,15 +33,19 @@ def machine(tmp_path: Path) -> Path:
 
 
 def install(machine: Path, *packages: str, fault: int = 0) -> int:
+    return run(machine, packages, f"{machine / 'bin'}:{os.environ['PATH']}", fault).returncode
+
+
+def run(machine: Path, packages: Sequence[str], path: str, fault: int = 0) -> subprocess.CompletedProcess[str]:
     listed = machine / "packages.txt"
     listed.write_text("# some packages\n" + "".join(f"{package}\n" for package in packages))
     environment = os.environ | {
-        "PATH": f"{machine / 'bin'}:{os.environ['PATH']}",
+        "PATH": path,
         "LOG": str(machine / "log"),
         "POLICY_RC_D": str(machine / "policy-rc.d"),
         "FAULT": str(fault),
     }
-    return subprocess.run([SCRIPT, listed], env=environment, capture_output=True, check=False).returncode
+    return subprocess.run([SCRIPT, listed], env=environment, capture_output=True, text=True, check=False)
 
 
 def told(machine: Path) -> list[str]:
@@ -74,3 +80,13 @@ def test_a_policy_of_the_machine_stays(machine: Path) -> None:
 def test_a_failed_installation_leaves_no_policy(machine: Path) -> None:
     assert install(machine, "knot", fault=100) == 100
     assert not (machine / "policy-rc.d").exists()
+
+
+def test_another_system_than_debian_is_told_and_goes_on(tmp_path: Path) -> None:
+    for name in ("bash", "env", "grep", "sed"):
+        program = shutil.which(name)
+        assert program is not None
+        (tmp_path / name).symlink_to(program)
+    done = run(tmp_path, ["knot", "nsd"], str(tmp_path))
+    assert done.returncode == 0
+    assert "left out, as this is no Debian: knot nsd" in done.stderr
