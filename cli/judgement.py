@@ -60,10 +60,8 @@ class Judge:
     def faults(self, obj: Manifest, live: Manifest | None) -> list[str]:
         """Return what is wrong with an object's metadata and with its content under the schema."""
         metadata = obj["metadata"]
-        if live is None:
-            found = judge_create(self.target, metadata)
-        else:
-            found = judge_update(self.target, metadata, live["metadata"])
+        target = self.target
+        found = judge_create(target, metadata) if live is None else judge_update(target, metadata, live["metadata"])
         found += self.schema.validate(obj, live) if self.schema is not None else []
         return [fault.message for fault in found]
 
