@@ -11,7 +11,6 @@ import importlib
 import signal
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from types import ModuleType
 from typing import Annotated, Final
 
@@ -63,6 +62,8 @@ def build(called: str | None) -> typer.Typer:
 
 def _tell_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # takes a while to import, and hardly anybody asks
+
         typer.echo(f"dns-api {version('dns-api')}")
         raise typer.Exit
 
