@@ -100,8 +100,16 @@ def _canonical(kind: MemberType, target: str) -> str:
         return _plain_name(target)
     if kind is MemberType.MX:
         preference, _, exchange = target.partition(" ")
-        return f"{preference} {_plain_name(exchange)}"
+        return f"{_plain_number(preference)} {_plain_name(exchange)}"
+    if kind is MemberType.CAA:
+        flags, _, rest = target.partition(" ")
+        tag, _, value = rest.partition(" ")
+        return f"{_plain_number(flags)} {tag.lower()} {value}"  # tags have no case (RFC 8659 section 4.1)
     return target
+
+
+def _plain_number(digits: str) -> str:
+    return digits.lstrip("0") or "0" if digits.isdecimal() and digits.isascii() else digits
 
 
 def _plain_name(name: str) -> str:

@@ -88,6 +88,8 @@ def test_metadata_that_would_read_as_something_else_is_refused(metadata: tuple[s
         (Member(MemberType.AAAA, "2001:db8:0::1"), Member(MemberType.AAAA, "2001:DB8::1")),
         (Member(MemberType.CNAME, "www.example.com"), Member(MemberType.CNAME, "WWW.example.com.")),
         (Member(MemberType.MX, "10 mail.example.com"), Member(MemberType.MX, "10 Mail.example.com.")),
+        (Member(MemberType.MX, "10 mail.example.com"), Member(MemberType.MX, "010 mail.example.com")),
+        (Member(MemberType.CAA, "0 issue CA.test; a=b"), Member(MemberType.CAA, "00 Issue CA.test; a=b")),
         (Member(MemberType.NS, "ns.example.com"), Member(MemberType.NS, "ns.example.com.")),
     ],
 )
@@ -98,4 +100,6 @@ def test_spellings_of_one_record_are_one_record(one: Member, other: Member) -> N
 def test_texts_and_addresses_of_the_other_family_are_compared_as_they_are() -> None:
     assert Member(MemberType.TXT, "A ").identity != Member(MemberType.TXT, "a").identity
     assert Member(MemberType.A, "2001:db8::1").identity == Member(MemberType.A, "2001:db8::1")
+    assert Member(MemberType.CAA, "0 issue a.test").identity != Member(MemberType.CAA, "0 issue A.test").identity
+    assert Member(MemberType.CAA, "0 issue a.test").identity != Member(MemberType.CAA, "128 issue a.test").identity
     assert Member(MemberType.A, "not an address").identity.target == "not an address"
