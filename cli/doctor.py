@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from cli.connection import Context, Kubeconfig, Namespace, connect, run
-from cli.doctor_finding import Finding, is_healthy, lines, ok
+from cli.doctor_finding import Finding, is_healthy, lines, ok, unanswered
 from cli.doctor_installation import (
     examine_admission,
     examine_definitions,
@@ -22,7 +22,7 @@ from cli.doctor_installation import (
 )
 from cli.doctor_rights import examine_rights
 from cli.doctor_webhook import examine_webhook
-from cli.doctor_zone import examine_delegations, examine_objects, examine_servers, unreachable
+from cli.doctor_zone import examine_delegations, examine_objects, examine_servers
 from kube.client import Client
 from kube.errors import KubeError
 
@@ -56,8 +56,8 @@ def doctor_command(
     async def work(client: Client) -> int:
         version = await client.read("/version")  # without the API there is nothing to examine
         findings = [ok("api", connection.server, f"it answers: {version.get('gitVersion', 'version unknown')}")]
-        for check in _checks(client, namespace or connection.namespace, system_namespace):
-            findings += await _findings(check)
+        for name, check in _checks(client, namespace or connection.namespace, system_namespace).items():
+            findings += await _findings(name, check)
         if output is Form.JSON:
             report = {"healthy": is_healthy(findings), "findings": [each.dump() for each in findings]}
             typer.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
@@ -68,30 +68,30 @@ def doctor_command(
     run(connection, work)
 
 
-def _checks(client: Client, namespace: str, system: str) -> list[Check]:
-    return [
-        lambda: examine_definitions(client),
-        lambda: examine_providers(client),
-        lambda: _one(examine_admission(client, namespace)),
-        lambda: examine_webhook(client, system),
-        lambda: examine_rights(client, system),
-        lambda: _one(examine_lease(client, system)),
-        lambda: examine_objects(client),
-        lambda: examine_servers(client, system),
-        lambda: examine_delegations(client),
-    ]
+def _checks(client: Client, namespace: str, system: str) -> dict[str, Check]:
+    return {
+        "definitions": lambda: examine_definitions(client),
+        "providers": lambda: examine_providers(client),
+        "admission": lambda: _one(examine_admission(client, namespace)),
+        "webhook": lambda: examine_webhook(client, system),
+        "rights": lambda: examine_rights(client, system),
+        "manager": lambda: _one(examine_lease(client, system)),
+        "objects": lambda: examine_objects(client),
+        "servers": lambda: examine_servers(client, system),
+        "delegation": lambda: examine_delegations(client),
+    }
 
 
 async def _one(finding: Awaitable[Finding]) -> AsyncIterator[Finding]:
     yield await finding
 
 
-async def _findings(check: Check) -> list[Finding]:
+async def _findings(name: str, check: Check) -> list[Finding]:
     """Return what a check brings; one that the API does not answer keeps no other back."""
     found: list[Finding] = []
     try:
         async for each in check():
             found.append(each)  # noqa: PERF401 - what came before an error is kept
     except KubeError as error:
-        found.append(unreachable(error))
+        found.append(unanswered(name, "the API", error))
     return found

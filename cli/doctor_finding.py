@@ -9,8 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Final
 
 from cli.table import Layout
+from kube.errors import Forbidden, KubeError, NotFound, ResourceNotServed
+
+INSTALL: Final = (
+    "install the chart of this version, its definitions first (helm show crds CHART | kubectl apply --server-side --force-conflicts "
+    "-f -), or start `dns-api up` of this version"
+)
 
 
 class Result(StrEnum):
@@ -51,6 +58,17 @@ def warning(check: str, subject: str, message: str, remedy: str) -> Finding:
 
 def skipped(check: str, subject: str, message: str, remedy: str) -> Finding:
     return Finding(check, subject, Result.SKIPPED, message, remedy)
+
+
+def unanswered(check: str, subject: str, error: KubeError) -> Finding:
+    """Return what comes of a part that the API did not answer, or not to these credentials."""
+    if isinstance(error, Forbidden):
+        return skipped(check, subject, error.message, "run it as somebody who may read that: kubectl auth can-i --list")
+    if isinstance(error, ResourceNotServed):
+        return failed(check, subject, error.message, INSTALL)
+    if isinstance(error, NotFound):
+        return failed(check, subject, error.message, "see that the chart is installed there: helm list -A")
+    return failed(check, subject, error.message, "see that the API answers: kubectl get --raw /readyz?verbose")
 
 
 def is_healthy(findings: Iterable[Finding]) -> bool:

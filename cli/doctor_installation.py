@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from cli.doctor_finding import Finding, failed, ok, skipped, warning
+from cli.doctor_finding import INSTALL, Finding, failed, ok, skipped, unanswered, warning
 from controllers.api.group import API_VERSION, PROVIDERS, ZONE_CLASSES, ZONES
 from controllers.manager import LEASE_NAME
 from controllers.manifests import definitions, manifests
@@ -21,7 +21,6 @@ from kube.resource import ResourceRef
 DEFINITIONS: Final = ResourceRef(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )
-INSTALL: Final = "install the chart of this version (its crds/ folder too), or start `dns-api up` of this version"
 PROBE: Final = "dns-api-doctor"
 CLOCKS_S: Final = 45.0
 """What clocks of different machines may differ by."""
@@ -52,14 +51,17 @@ async def examine_definitions(client: Client) -> AsyncIterator[Finding]:
 async def examine_providers(client: Client) -> AsyncIterator[Finding]:
     """Yield which Providers are there, and those that classes name in vain."""
     there = {each["metadata"]["name"] for each in (await client.list(PROVIDERS)).items}
-    classes = (await client.list(ZONE_CLASSES)).items
-    named = {each["spec"]["provider"]["name"] for each in classes}
+    named: set[str] = set()
+    try:
+        named = {each["spec"]["provider"]["name"] for each in (await client.list(ZONE_CLASSES)).items}
+    except KubeError as error:
+        yield unanswered("providers", "zoneclasses", error)
     shipped = {each["metadata"]["name"] for each in manifests() if each["kind"] == PROVIDERS.kind}
     for name in sorted(shipped | there | named):
         if name in there:
             yield ok("providers", name, "it is there")
         elif name in named:
-            remedy = "enable the provider in the chart's values, or correct spec.provider of the ZoneClass"
+            remedy = "enable it (helm upgrade … --set providers.NAME.enabled=true), or correct spec.provider: kubectl get zoneclasses -A"
             yield failed("providers", name, "a ZoneClass names it and it is not there", remedy)
         else:
             yield skipped("providers", name, "it is not installed, and nobody names it", "")
@@ -82,8 +84,8 @@ async def examine_admission(client: Client, namespace: str) -> Finding:
         return skipped(*about, error.message, "name a namespace that is there with -n")
     except KubeError as error:
         remedy = (
-            "see that manager pods are ready, that the Service dns-api-webhook-service has endpoints, and that caBundle of the "
-            "ValidatingWebhookConfiguration is the authority of the certificate that they serve"
+            "see that managers are ready (kubectl get endpointslices -A -l kubernetes.io/service-name=dns-api-webhook-service), and that "
+            "caBundle is the authority of the certificate that they serve: kubectl get validatingwebhookconfiguration dns-api -o yaml"
         )
         return failed(*about, error.message, remedy)
     remedy = "install the ValidatingWebhookConfiguration of the chart (webhook.service.enabled); without it faults show in conditions only"

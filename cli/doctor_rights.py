@@ -25,7 +25,10 @@ _GROUP: Final = "authorization.k8s.io"
 OF_OTHERS: Final = ResourceRef(_GROUP, "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False)
 OF_ONESELF: Final = ResourceRef(_GROUP, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False)
 AT_A_TIME: Final = 8
-_ROLES: Final = "install the ClusterRoles, Roles and bindings of the chart, or of the kustomization, with the same providers switched on"
+_ROLES: Final = (
+    "install the ClusterRoles, Roles and bindings of the chart with the same providers switched on: helm upgrade dns-api CHART "
+    "--reuse-values"
+)
 _ELSEWHERE: Final = (
     "in a manager's pod: install the chart's ClusterRole; elsewhere these credentials are not for a manager"
 )

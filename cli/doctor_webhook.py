@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from cli.doctor_finding import Finding, failed, ok, skipped, warning
+from cli.doctor_finding import Finding, failed, ok, unanswered, warning
+from cli.doctor_rights import DEPLOYMENTS
 from controllers.api.group import ENDPOINT_SLICES, SECRETS
 from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
@@ -32,35 +33,45 @@ CONFIGURATIONS: Final = ResourceRef(
     namespaced=False,
 )
 API_SERVICES: Final = ResourceRef("apiregistration.k8s.io", "v1", "apiservices", "APIService", namespaced=False)
+VOLUME: Final = "webhook-certificate"
 SOON: Final = timedelta(days=7)
 _AUTHORITY: Final = (
-    "see that cert-manager's cainjector runs and that the Certificate dns-api-webhook is Ready; with a certificate of your own, set "
-    "webhook.tls.caBundle to the authority that signed it"
+    "see that cert-manager's cainjector runs and that the Certificate is Ready (kubectl get certificates -A); with a certificate of your "
+    "own, have it trusted: helm upgrade … --set webhook.tls.caBundle=$(base64 -w0 < ca.crt)"
 )
 _RENEW: Final = (
-    "see the Certificate dns-api-webhook and cert-manager's log; a certificate of your own has to be replaced in its Secret, which "
-    "managers read again by themselves"
+    "see the Certificate dns-api-webhook and cert-manager's log (kubectl get certificates -A); replace one of your own, which managers "
+    "read again by themselves: kubectl create secret tls NAME --cert=tls.crt --key=tls.key --dry-run=client -o yaml | kubectl apply -f -"
 )
 
 Object = Mapping[str, Any]
 
 
 async def examine_webhook(client: Client, namespace: str) -> AsyncIterator[Finding]:
-    """Yield what is wrong between API server and managers in a namespace, or one line for each part that is well."""
+    """Yield what is wrong between API server and managers in a namespace, or one line for each part that is well.
+
+    What cannot be seen of one part keeps no other back.
+    """
     try:
         configuration = await client.get(CONFIGURATIONS, name=CONFIGURATION)
     except (NotFound, ResourceNotServed):
         return
-    except Forbidden as error:
-        yield skipped("webhook", CONFIGURATION, error.message, "run it as somebody who may read webhook configurations")
-        return
-    for finding in judge_configuration(configuration, datetime.now(UTC)):
-        yield finding
-    yield await _answering(client, namespace)
-    async for finding in _serving_certificate(client, namespace):
-        yield finding
-    async for finding in _api_services(client):
-        yield finding
+    except KubeError as error:
+        yield unanswered("webhook", CONFIGURATION, error)
+    else:
+        for finding in judge_configuration(configuration, datetime.now(UTC)):
+            yield finding
+    parts = (
+        (f"{namespace}/{SERVICE}", _answering),
+        (f"{namespace}/secrets", _serving_certificate),
+        ("apiservices", _api_services),
+    )
+    for what, part in parts:
+        try:
+            async for finding in part(client, namespace):
+                yield finding
+        except KubeError as error:
+            yield unanswered("webhook", what, error)
 
 
 def judge_configuration(configuration: Object, now: datetime) -> Iterator[Finding]:
@@ -72,7 +83,7 @@ def judge_configuration(configuration: Object, now: datetime) -> Iterator[Findin
     paths = {str(((each.get("clientConfig") or {}).get("service") or {}).get("path")) for each in hooks}
     core = {hook.path for hook in Admission(NoLookups(), ENDPOINT_KINDS).hooks()}
     if missing := sorted(core - paths):
-        remedy = "install the ValidatingWebhookConfiguration of this version"
+        remedy = "install the ValidatingWebhookConfiguration of this version: helm upgrade dns-api CHART"
         faults.append(warning(*about, f"nobody is asked about {', '.join(missing)}", remedy))
     yield from faults or [ok(*about, f"{len(hooks)} webhooks, of an authority that is trusted")]
 
@@ -99,7 +110,8 @@ def _judge_last_day(
         yield warning(check, subject, f"{what} expires on {end:%Y-%m-%d}", remedy)
 
 
-async def _answering(client: Client, namespace: str) -> Finding:
+async def _answering(client: Client, namespace: str) -> AsyncIterator[Finding]:
+    """Yield how many managers are ready behind the Service."""
     about = ("webhook", f"{namespace}/{SERVICE}")
     slices = await client.list(
         ENDPOINT_SLICES, namespace=namespace, label_selector=f"kubernetes.io/service-name={SERVICE}"
@@ -107,18 +119,24 @@ async def _answering(client: Client, namespace: str) -> Finding:
     endpoints = [each for part in slices.items for each in part.get("endpoints") or ()]
     ready = sum((each.get("conditions") or {}).get("ready") is not False for each in endpoints)
     if ready:
-        return ok(*about, f"{ready} managers are ready to answer")
+        yield ok(*about, f"{ready} managers are ready to answer")
+        return
     remedy = f"see the managers' pods: kubectl -n {namespace} get pods -l app.kubernetes.io/component=manager"
-    return failed(*about, "no manager is ready to answer", remedy)
+    yield failed(*about, "no manager is ready to answer", remedy)
 
 
 async def _serving_certificate(client: Client, namespace: str) -> AsyncIterator[Finding]:
-    """Yield how long the certificate of cert-manager lasts, for those who may see it; its key is not looked at."""
-    about = ("webhook", f"{namespace}/{SECRET}")
+    """Yield how long the certificate lasts that managers are given, for those who may see it; its key is not looked at."""
+    name = await _secret_name(client, namespace)
+    about = ("webhook", f"{namespace}/{name}")
     try:
-        data = (await client.get(SECRETS, namespace=namespace, name=SECRET)).get("data") or {}
+        data = (await client.get(SECRETS, namespace=namespace, name=name)).get("data") or {}
         end = last_days(base64.b64decode(data.get("tls.crt", "")))[0]
-    except (NotFound, Forbidden):
+    except NotFound:
+        yield failed(*about, "there is no such Secret, so no manager can start", _RENEW)
+        return
+    except Forbidden as error:
+        yield unanswered(*about, error)
         return
     except ValueError as error:
         yield failed(*about, f"tls.crt holds no certificate: {error}", _RENEW)
@@ -128,15 +146,22 @@ async def _serving_certificate(client: Client, namespace: str) -> AsyncIterator[
         yield each
 
 
-async def _api_services(client: Client) -> AsyncIterator[Finding]:
+async def _secret_name(client: Client, namespace: str) -> str:
+    """Return which Secret the managers' pods mount, the one of cert-manager where nobody can see it."""
+    try:
+        found = await client.get(DEPLOYMENTS, namespace=namespace, name="dns-api-manager")
+    except (NotFound, Forbidden, ResourceNotServed):
+        return SECRET
+    volumes = found["spec"]["template"]["spec"].get("volumes") or ()
+    return next(
+        (each["secret"]["secretName"] for each in volumes if each["name"] == VOLUME and "secret" in each), SECRET
+    )
+
+
+async def _api_services(client: Client, _: str) -> AsyncIterator[Finding]:
     """Yield whether the API server passes questions of conversion on to the managers."""
     groups = {each.endpoint.resource.group for each in REGISTRATIONS if each.endpoint is not None}
-    try:
-        items = (await client.list(API_SERVICES)).items
-    except KubeError as error:
-        yield skipped("webhook", "apiservices", error.message, "run it as somebody who may list APIServices")
-        return
-    for each in items:
+    for each in (await client.list(API_SERVICES)).items:
         if each["spec"].get("group") in groups and each["spec"].get("service"):
             yield judge_api_service(each)
 
@@ -149,5 +174,8 @@ def judge_api_service(service: Object) -> Finding:
     if available.get("status") == "True":
         return ok(*about, "questions are passed on")
     told = available.get("message") or available.get("reason") or "the API server has not said that it is available"
-    remedy = f"{_AUTHORITY}; see that managers are ready and that the API server reaches port 9443 of their pods"
+    remedy = (
+        f"see that managers are ready and that the API server reaches the port of their webhook (kubectl describe apiservice "
+        f"{service['metadata']['name']}); {_AUTHORITY}"
+    )
     return failed(*about, str(told), remedy)

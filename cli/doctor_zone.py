@@ -16,7 +16,7 @@ import dns.rcode
 import dns.rdatatype
 
 from cli.condition import waits_for
-from cli.doctor_finding import Finding, Result, failed, ok, skipped, warning
+from cli.doctor_finding import Finding, Result, failed, ok, skipped, unanswered, warning
 from controllers.api.group import ENDPOINT_SLICES, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.probe.address import Address
 from controllers.probe.answer import Question
@@ -28,7 +28,7 @@ from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES
 from controllers.providers.hosted.live_server import SERVICE_LABEL, live_endpoints, parse_server_slice
 from controllers.providers.route53.identity import ROUTE53_IDENTITIES
 from kube.client import Client
-from kube.errors import Forbidden, KubeError, ResourceNotServed
+from kube.errors import KubeError, ResourceNotServed
 from zonemodel.hosted_zone import GROUP as HOSTED
 
 SERVER_SERVICE: Final = "dns-api-server"
@@ -46,6 +46,9 @@ async def examine_objects(client: Client) -> AsyncIterator[Finding]:
         try:
             items = (await client.list(ref)).items
         except ResourceNotServed:
+            continue
+        except KubeError as error:
+            yield unanswered("objects", ref.plural, error)
             continue
         waiting = [(each, told) for each in items if (told := waits_for({**each, "kind": ref.kind}))]
         if not waiting:
@@ -123,7 +126,7 @@ async def _asked(exchange: NetworkExchange, server: Server, address: Address, do
     for domain in domains:
         reply = await exchange.ask(address, Question(domain, dns.rdatatype.SOA), TIMEOUT_S)
         if not isinstance(reply, dns.message.Message):
-            remedy = "see that the network lets UDP and TCP through to that address from here, and the server's /readyz and log"
+            remedy = f"see that it runs and that the network lets UDP and TCP through from here: dns-api query -s {address} {domain} SOA"
             outcome = reply.outcome.value
             unroutable = outcome == "unroutable"
             return Finding(*about, Result.SKIPPED if unroutable else Result.FAILED, f"{domain}: {outcome}", remedy)
@@ -164,10 +167,3 @@ def _remedy(plural: str, obj: Object) -> str:
     metadata = obj["metadata"]
     scope = f"-n {metadata['namespace']} " if metadata.get("namespace") else ""
     return f"dns-api describe {scope}{plural} {metadata['name']}; docs/conditions.md says what each reason means"
-
-
-def unreachable(error: KubeError) -> Finding:
-    """Return the finding for a check that the API did not answer, or not to these credentials."""
-    if isinstance(error, Forbidden):
-        return skipped("api", "request", error.message, "run it as somebody who may read what it examines")
-    return failed("api", "request", error.message, "see that these credentials may read it, and that the API answers")

@@ -24,6 +24,7 @@ CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigu
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
 SECRETS = "/api/v1/secrets"
+DEPLOYMENTS = "/apis/apps/v1/deployments"
 NOW = datetime.now(UTC)
 AUTHORITY = Authority()
 Object = dict[str, Any]
@@ -76,6 +77,10 @@ def api_service(status: str, message: str) -> Object:
     return {**service, "status": {"conditions": [{"type": "Available", "status": status, "message": message}]}}
 
 
+def serving(name: str, certificate: bytes) -> Object:
+    return {"metadata": {"namespace": NAMESPACE, "name": name}, "data": {"tls.crt": text(certificate)}}
+
+
 async def examined(client: Client) -> dict[str, tuple[Result, str]]:
     return {each.subject: (each.result, each.message) async for each in examine_webhook(client, NAMESPACE)}
 
@@ -93,11 +98,7 @@ async def test_a_sound_way_is_found_sound(
     end = x509.load_pem_x509_certificate(certificate).not_valid_after_utc
     api.put(CONFIGURATIONS, configuration())
     api.put(SLICES, endpoints(True, True, False))
-    secret = {
-        "metadata": {"namespace": NAMESPACE, "name": "dns-api-webhook-tls"},
-        "data": {"tls.crt": text(certificate)},
-    }
-    api.put(SECRETS, secret)
+    api.put(SECRETS, serving("dns-api-webhook-tls", certificate))
     api.put(API_SERVICES, api_service("True", "all checks passed"))
     api.put(API_SERVICES, {"metadata": {"name": "v1.apps"}, "spec": {"group": "apps"}})
     found = await examined(client)
@@ -128,9 +129,47 @@ async def test_where_no_webhook_is_installed_nothing_is_said(client: Client) -> 
     assert await examined(client) == {}
 
 
-async def test_whoever_may_not_look_is_told_so(api: FakeApi, client: Client) -> None:
-    api.fault(lambda request: refuse(403, "Forbidden", "no") if request.path.startswith(CONFIGURATIONS) else None)
-    assert await examined(client) == {"dns-api": (Result.SKIPPED, "no")}
+@pytest.mark.parametrize(
+    ("path", "subject"),
+    [
+        (CONFIGURATIONS, "dns-api"),
+        (SLICES, f"{NAMESPACE}/dns-api-webhook-service"),
+        (SECRETS, f"{NAMESPACE}/dns-api-webhook-tls"),
+        (API_SERVICES, "apiservices"),
+    ],
+)
+async def test_a_part_that_nobody_may_look_at_keeps_no_other_back(
+    api: FakeApi, client: Client, path: str, subject: str
+) -> None:
+    api.put(CONFIGURATIONS, configuration("!"))
+    api.put(SLICES, endpoints(False))
+    api.put(SECRETS, serving("dns-api-webhook-tls", b"nothing"))
+    api.put(API_SERVICES, api_service("False", "no endpoints"))
+    every = await examined(client)
+    assert {result for result, _ in every.values()} == {Result.FAILED}
+    api.fault(lambda request: refuse(403, "Forbidden", "no") if request.path.startswith(_hidden(path)) else None)
+    seen = await examined(client)
+    assert seen.pop(subject) == (Result.SKIPPED, "no")
+    assert len(seen) == 3
+    assert seen.items() <= every.items()
+
+
+def _hidden(path: str) -> str:
+    """Return where requests for what lies in a namespace go."""
+    group, _, plural = path.rpartition("/")
+    return f"{group}/namespaces/{NAMESPACE}/{plural}" if path in (SLICES, SECRETS) else path
+
+
+async def test_the_certificate_is_the_one_that_managers_mount(api: FakeApi, client: Client) -> None:
+    volume = {"name": "webhook-certificate", "secret": {"secretName": "own"}}
+    spec = {"template": {"spec": {"volumes": [volume], "containers": []}}}
+    api.put(DEPLOYMENTS, {"metadata": {"namespace": NAMESPACE, "name": "dns-api-manager"}, "spec": spec})
+    api.put(CONFIGURATIONS, configuration())
+    message = "there is no such Secret, so no manager can start"
+    assert (await examined(client))[f"{NAMESPACE}/own"] == (Result.FAILED, message)
+    api.put(SECRETS, serving("own", b"nothing"))
+    result, told = (await examined(client))[f"{NAMESPACE}/own"]
+    assert (result, "holds no certificate" in told) == (Result.FAILED, True)
 
 
 @pytest.mark.parametrize(
