@@ -201,11 +201,10 @@ def _event_row(event: Event) -> tuple[object, ...]:
 def _refuse_remains(path: Path) -> None:
     """Refuse what is left of a store: a file without content, or a journal without its file, is not an empty store."""
     journal = path.with_name(f"{path.name}-wal")
-    remedy = f"put an undamaged copy in its place, or move it and {journal.name} away and apply the manifests again"
     if path.exists() and not path.stat().st_size:
-        raise DataDirUnusableError(f"{path} has lost its content: a store is never 0 bytes long; {remedy}")
+        raise DataDirUnusableError(f"{path} has lost its content: a store is never 0 bytes long; {_move_away(path)}")
     if not path.exists() and journal.exists() and journal.stat().st_size:
-        raise DataDirUnusableError(f"{path} is missing, but its journal {journal.name} is there; {remedy}")
+        raise DataDirUnusableError(f"{path} is missing, but its journal {journal.name} is there; {_move_away(path)}")
 
 
 def _create(path: Path) -> None:
@@ -259,6 +258,12 @@ def _unusable(path: Path, error: Exception) -> DataDirUnusableError:
     remedy = remedy_of(error) or (
         "make it readable and writable or choose another --data-dir"
         if isinstance(error, sqlite3.OperationalError)
-        else "put an undamaged copy in its place, or move it away and apply the manifests again"
+        else _move_away(path)
     )
     return DataDirUnusableError(f"{path} cannot be opened as a store: {error}; {remedy}")
+
+
+def _move_away(path: Path) -> str:
+    """What to do about a file that is no store any more. Its journal would be read into whatever takes its place."""
+    names = f"{path.name}, {path.name}-wal and {path.name}-shm"
+    return f"move {names} away, then put an undamaged copy in its place or apply the manifests again"

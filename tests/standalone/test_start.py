@@ -138,14 +138,14 @@ async def test_a_file_that_lost_its_content_is_not_an_empty_store(tmp_path: Path
     file.write_bytes(b"")
     for _ in range(2):
         with pytest.raises(
-            DataDirUnusableError, match=rf"{file} has lost its content: .*; put an undamaged copy in its place"
+            DataDirUnusableError, match=rf"{file} has lost its content: .*; move objects.sqlite, objects.sqlite-wal and"
         ):
             await ApiServer(tmp_path).start()
     assert file.stat().st_size == 0
     (tmp_path / "objects.sqlite-wal").write_bytes(b"rest")
     file.unlink()
     with pytest.raises(
-        DataDirUnusableError, match=rf"{file} is missing, but its journal objects.sqlite-wal is there; put"
+        DataDirUnusableError, match=rf"{file} is missing, but its journal objects.sqlite-wal is there; move"
     ):
         await ApiServer(tmp_path).start()
     (tmp_path / "objects.sqlite-wal").unlink()
@@ -185,7 +185,9 @@ async def test_a_file_with_broken_pages_is_refused_with_what_to_do(tmp_path: Pat
     with path.open("r+b") as file:
         file.seek(4096 * 3)
         file.write(b"\xa5" * (path.stat().st_size - 4096 * 5))
-    with pytest.raises(DataDirUnusableError, match=r"malformed; put an undamaged copy in its place, or move it away"):
+    with pytest.raises(
+        DataDirUnusableError, match=r"malformed; move objects.sqlite, .* away, then put an undamaged copy"
+    ):
         await ApiServer(tmp_path).start()
 
 
