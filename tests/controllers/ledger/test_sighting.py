@@ -13,7 +13,7 @@ from controllers.ledger.sighting import sight, subject_of
 from controllers.ledger.withdrawal import ServerWord, Sighting
 from controllers.probe.address import Address, ServerName
 from controllers.probe.prober import ALIAS_LIMIT, Plan, Prober
-from controllers.probe.round import Round
+from controllers.probe.round import Round, Server
 from tests.controllers.ledger.withdrawal_item import ADDRESS, WITHDRAWAL
 from tests.controllers.probe.internet import RESOLVER, Internet, internet
 from zonemodel.name import Fqdn
@@ -101,3 +101,17 @@ async def test_a_wildcard_counts_by_what_it_makes_of_names_and_as_it_is_written(
 async def test_a_round_that_did_not_ask_about_it_says_nothing() -> None:
     found = await probed(internet("", {ONE: chain(0)}), name_servers=AT_ONE)
     assert sight(ITEM.model_copy(update={"name": "other"}), found) is None
+
+
+async def test_of_servers_known_by_address_nobody_has_to_tell_who_else_there_is() -> None:
+    world = internet("", {ONE: "www A 192.0.2.2\n"})  # no name servers at the apex
+    (word,) = (await seen(world, name_servers=AT_ONE)).words
+    assert word == ServerWord(ONE, "NOERROR", answered=True)
+
+
+async def test_every_address_of_a_server_that_can_be_reached_counts() -> None:
+    clean, giving = "@ NS ns1.example.\n", f"@ NS ns1.example.\nwww A {ADDRESS}\n"
+    world = internet("", {ONE: clean, TWO: giving})
+    both = (Server("pod", (Address(ONE), Address(TWO))),)
+    words = (await seen(world, servers=both)).words
+    assert [(word.server, word.gave) for word in words] == [(f"pod ({ONE})", False), (f"pod ({TWO})", True)]

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from controllers.api.record_withdrawal import RecordWithdrawal
+from controllers.api.record_withdrawal import ADDRESS_LABEL, RecordWithdrawal, address_label
 from controllers.api.record_withdrawal_reason import WithdrawalReason
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec
 from controllers.core.compose import Composition, compose
 from controllers.core.inputs import ZoneInputs
 from controllers.core.withdrawal.digest import spec_digest
+from controllers.core.withdrawal.inventory import take_inventory
 from controllers.core.withdrawal.rule import Acceptance
 from tests.controllers.core import build
 from tests.controllers.core.withdrawal.build import ADDRESS, inputs, provider, waiver, withdrawal
@@ -281,3 +282,42 @@ def test_a_deleting_zone_waits_for_its_withdrawals_and_goes_on_composing_them() 
 def test_a_zone_that_is_not_accepted_is_held_by_its_withdrawals_too() -> None:
     claim = withdrawal()
     assert compose(inputs(claim, zone_class=None)).hold_zone
+
+
+def test_of_257_withdrawals_those_that_have_gone_leave_the_ledger_all_the_same() -> None:
+    claims = many(258)
+    composition = compose(inputs(*claims[1:], units=[ledger(*claims[:256])]))
+    assert [item.claim_name for item in main_spec(composition).withdrawals] == [
+        claim.meta.name for claim in claims[1:256]
+    ]
+
+
+def test_a_claim_that_became_malformed_keeps_its_place_in_the_ledger() -> None:
+    """It came around admission; what it was observed for is not given up."""
+    claim = withdrawal()
+    broken = withdrawal(metadata={"labels": {}})
+    composition = compose(inputs(broken, units=[ledger(claim)]))
+    assert not composition.inventory.acceptances[claim.key].accepted
+    assert [(item.claim_name, item.allowed) for item in main_spec(composition).withdrawals] == [("old-ip", False)]
+
+
+def test_an_address_in_another_form_is_invalid() -> None:
+    claim = withdrawal(address="2001:DB8::1", metadata={"labels": {ADDRESS_LABEL: address_label("2001:db8::1")}})
+    said = acceptance(inputs(claim), claim)
+    assert (said.reason, said.message.partition(":")[0]) == (WithdrawalReason.INVALID_WITHDRAWAL, "spec.address")
+
+
+def test_a_namespace_whose_labels_are_not_known_is_told() -> None:
+    claim = withdrawal(namespace="shop")
+    said = acceptance(inputs(claim, labels={"team": {}}), claim)
+    assert said.message == "The labels of namespace shop are not known."
+
+
+def test_a_ledger_of_another_generation_of_its_zone_binds_nothing() -> None:
+    claim = withdrawal()
+    found = inputs(claim)
+    tomorrow = main_spec(compose(inputs()))
+    assert take_inventory(found, tomorrow).acceptances[claim.key].accepted
+    older = tomorrow.model_copy(update={"zone": tomorrow.zone.model_copy(update={"observed_generation": 0})})
+    said = take_inventory(found, older).acceptances[claim.key]
+    assert said.message == "The ledger of Zone team/example is not composed for its generation 1."

@@ -199,3 +199,63 @@ def test_success_is_taken_back_when_the_observation_is_no_longer_current() -> No
     ready = find_condition(status.conditions, "Ready")
     assert ready is not None
     assert ready.last_transition_time == build.NOW
+
+
+def test_an_override_that_no_waiver_stands_for_is_kept_out() -> None:
+    """Neither the item nor the result has a waiver, and the provider says all the same that it took one."""
+    claim = withdrawal()
+    spec = composed(claim)
+    status = project_withdrawal(ground(claim, spec, observed(spec, *OVERRIDE)), ACCEPTED, build.NOW)
+    assert said(status) == BLOCKED
+
+
+def test_a_result_without_evidence_goes_over() -> None:
+    claim = withdrawal()
+    spec = composed(claim)
+    status = project_withdrawal(ground(claim, spec, observed(spec, provider=None)), ACCEPTED, build.NOW)
+    assert said(status)["Ready"] == ("True", "Withdrawn", "Seen.")
+    assert status.provider is None
+
+
+def test_conditions_keep_their_times_and_those_that_nobody_states_any_more_go() -> None:
+    kinds = (
+        ("Accepted", "True"),
+        ("Withdrawn", "True"),
+        ("Ready", "True"),
+        ("OverrideAccepted", "True"),
+        ("Old", "True"),
+    )
+    before = [
+        {**build.condition(kind, status, "Before", "Before."), "lastTransitionTime": "2020-01-01T00:00:00Z"}
+        for kind, status in kinds
+    ]
+    claim = withdrawal(status={"conditions": before})
+    spec = composed(claim)
+    status = project_withdrawal(ground(claim, spec, observed(spec)), ACCEPTED, build.NOW)
+    assert {each.type: each.last_transition_time for each in status.conditions} == dict.fromkeys(
+        ("Accepted", "Withdrawn", "Ready"), "2020-01-01T00:00:00Z"
+    )
+
+
+def test_an_older_word_on_an_override_does_not_go_over() -> None:
+    claim = withdrawal()
+    spec = composed(claim, waived=True)
+    unit = observed(spec, ("Withdrawn", "True", "Verified"), ("Ready", "True", "Withdrawn"), OVERRIDE[2])
+    (result,) = unit.status.withdrawals
+    old = [
+        each.model_copy(update={"observed_generation": 0}) if each.type == "OverrideAccepted" else each
+        for each in result.conditions
+    ]
+    told = result.model_copy(update={"conditions": tuple(old)})
+    unit = replace(unit, status=unit.status.model_copy(update={"withdrawals": (told,)}))
+    status = project_withdrawal(ground(claim, spec, unit), ACCEPTED, build.NOW)
+    assert said(status).keys() == {"Accepted", "Withdrawn", "Ready"}
+
+
+def test_a_result_counts_when_there_are_other_withdrawals_beside_it() -> None:
+    claim, other = withdrawal(), withdrawal("other", "other")
+    composition = compose(inputs(claim, other))
+    assert composition.parts is not None
+    spec = composition.parts[0]
+    status = project_withdrawal(ground(claim, spec, observed(spec)), ACCEPTED, build.NOW)
+    assert said(status)["Ready"] == ("True", "Withdrawn", "Seen.")
