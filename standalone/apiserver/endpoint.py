@@ -10,7 +10,7 @@ import hmac
 
 import orjson
 import structlog
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from standalone.apiserver.answered import Answered
 from standalone.apiserver.api import Api
@@ -78,6 +78,7 @@ class Endpoint:
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         self._authenticate(request)
+        await _invite(request)
         path = parse_path(request.rel_url.raw_path)
         resource = None if path is None else self._registry.lookup(path.group, path.version, path.plural)
         if path is None or resource is None:
@@ -102,6 +103,13 @@ class Endpoint:
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         return web.Response(body=document.content, headers={"Content-Type": document.content_type})
+
+
+async def _invite(request: web.BaseRequest) -> None:
+    """Tell a client that waits with its body to send it (RFC 9110 section 10.1.1): some would wait for ever."""
+    if request.headers.get("Expect", "").lower() == "100-continue" and request.version == HttpVersion11:
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # that was not part of the answer
 
 
 def _check_fit(path: ResourcePath, resource: Resource) -> None:

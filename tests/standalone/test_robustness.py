@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from aiohttp import ServerDisconnectedError
+from aiohttp import ClientSession, ServerDisconnectedError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from standalone.apiserver.server import ApiServer
 from tests.standalone.conftest import REAL_URL
 from tests.standalone.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Reply, Rest
 from tests.standalone.test_event import core_event, newer_event
-from tests.standalone.widget import DEFINITIONS, Widgets
+from tests.standalone.widget import DEFINITIONS, Widgets, config_map, config_maps
 
 WIDGETS = Widgets("fuzz.example.com", "default")
 SPEC = {"ports": [{"name": "dns", "port": 53, "protocol": "UDP"}], "selector": {"a": "b"}}
@@ -215,3 +215,15 @@ async def test_a_body_that_nests_too_deeply_is_refused(rest: Rest, server: ApiSe
     (await rest.post(widgets.path, shallow)).ok()
     stored = (await rest.get(widgets.at("one"))).ok()
     (await rest.put(widgets.at("one"), stored)).ok()
+
+
+@pytest.mark.timeout(20)
+async def test_a_client_may_wait_to_be_asked_for_its_body(rest: Rest, server: ApiServer) -> None:
+    body = orjson.dumps(config_map("one", text="x" * 100_000))
+    async with ClientSession() as session:
+        for code in (201, 409):
+            path = f"{server.url}{config_maps('default')}"
+            headers = {"Content-Type": "application/json"}
+            async with session.post(path, data=body, headers=headers, expect100=True) as response:
+                assert response.status == code
+    (await rest.get(f"{config_maps('default')}/one")).ok()
