@@ -98,7 +98,13 @@ def test_a_deletion_that_was_done_owns_nothing_any_more() -> None:
 
 def test_what_others_have_is_left_alone() -> None:
     assert decide(want(), None, there()).verdict == FOREIGN
-    assert decide(want(), Mark("Z2", KEY), there()).verdict == FOREIGN, "a mark of another hosted zone says nothing"
+    elsewhere = (
+        Mark("Z2", KEY),
+        Mark(ZONE, KEY._replace(name="api.example.test")),
+        Mark(ZONE, KEY._replace(type="AAAA")),
+    )
+    for mark in elsewhere:
+        assert decide(want(), mark, there()).verdict == FOREIGN, "a mark of another record set says nothing"
     gone = decide(want(deletionRequested=True), None, there())
     assert (gone.step, gone.left_behind, gone.changes) == (Step.GONE, True, ())
 
