@@ -21,7 +21,7 @@ from kube.config import connect
 from standalone.up.config import SERVER_NAME
 from standalone.up.install import announce_server
 from tests.cluster.audit import fresh_log
-from tests.cluster.control_plane import ControlPlane, free_ports
+from tests.cluster.control_plane import START_S, ControlPlane, free_ports
 from tests.cluster.installation import Installation, host_address
 from tests.cluster.program import Program
 from tests.helm.place import NAMESPACE
@@ -66,7 +66,7 @@ class ClusterProduct(Product):
             self._install()
         for each in self._programs:
             each.start()
-        until(self._works, "a manager and a name server that work")
+        until(self._works, "a manager and a name server that work", START_S)
 
     def replace_manager(self, entry: Sequence[str], *further: str) -> None:
         """Have the manager be another program, with the same arguments and further ones, under the same name."""
@@ -74,7 +74,7 @@ class ClusterProduct(Product):
         words = [sys.executable, *entry, *self._manager_words, *further]
         self._programs[0] = Program(words, self.log, self._environment)
         self._programs[0].start()
-        until(self._works, "a manager that works")
+        until(self._works, "a manager that works", START_S)
 
     def complaints(self) -> str:
         return "".join(each.complaints() for each in self._programs)
