@@ -281,3 +281,19 @@ def test_verified_always_rests_on_two_clean_looks_a_ttl_apart(looks: list[tuple[
             proven = (began - since).total_seconds() >= min(max(ttl_s, 60), 3600)
         assert (story.withdrawn == ("True", "Verified")) == proven
         assert (story.ready == ("True", "Withdrawn")) == proven
+
+
+def test_a_condition_keeps_its_time_from_look_to_look_while_it_says_the_same() -> None:
+    story = Story().look(giving(60))
+    assert story.result is not None
+    before = {each.type: each.last_transition_time for each in story.result.conditions}
+    story.look(giving(60), after_s=300)
+    assert {each.type: each.last_transition_time for each in story.result.conditions} == before
+
+
+def test_a_waiver_releases_nothing_that_is_not_accepted() -> None:
+    item = UnitWithdrawal.model_validate(WITHDRAWAL | {"allowed": False, "waiver": WAIVER})
+    story = Story(item).look(giving(60))
+    assert story.ready == ("False", "NotAccepted")
+    assert story.result is not None
+    assert {each.type for each in story.result.conditions} == {"Withdrawn", "Ready"}
