@@ -17,11 +17,16 @@ def leading_while(holds: Callable[[], bool]) -> None:
     _HOLDS.set(holds)
 
 
+def may_go_out() -> bool:
+    """Say whether what is done here may have an effect: not when it is done for a leader whose time is up."""
+    holds = _HOLDS.get()
+    return holds is None or holds()
+
+
 def assert_leading() -> None:
-    """Raise asyncio.CancelledError when this is done for a leader whose time is up: it is about to be cancelled, only a moment later.
+    """Raise asyncio.CancelledError when this may not go out: whoever does it is about to be cancelled, only a moment later.
 
     What is done for nobody who leads is not held back. A worker thread has to be given the context.
     """
-    holds = _HOLDS.get()
-    if holds is not None and not holds():
+    if not may_go_out():
         raise asyncio.CancelledError("the lease is no longer held")

@@ -17,6 +17,7 @@ from controllers.runtime.queue import RETRY, DelayQueue
 from controllers.runtime.tracing import span
 from kube.backoff import Backoff
 from kube.errors import AlreadyExists, Conflict, Forbidden, KubeError, ResourceNotServed, RetryableError, Unauthorized
+from kube.leadership import may_go_out
 
 _log = structlog.get_logger(__name__)
 
@@ -144,7 +145,7 @@ class Controller(Generic[K]):
             self.queue.forget(key)
             self._log.error("reconcile cannot succeed", key=str(key), message=str(error))
         except asyncio.CancelledError as error:
-            if self._stopping:
+            if self._stopping or not may_go_out():
                 raise
             self._retry_unexpected(key, error)  # something that it waited for was cancelled, not the run itself
         except Exception as error:  # noqa: BLE001 - the worker edge
