@@ -52,6 +52,19 @@ def test_records_that_are_not_ours_are_in_no_change(wanted: list[str], ours: set
             assert not change, "records of others in the way stop everything"
 
 
+def test_an_adoption_takes_the_whole_set_as_it_is_and_nothing_else() -> None:
+    adopting = a("www", "192.0.2.1", adoption={"recordIDs": [ident(1)]})
+    same, more, other = record(1, content="192.0.2.1"), record(2, content="192.0.2.2"), record(1, content="192.0.2.9")
+    found = plan(adopting, [same])
+    assert (found.adopted, found.own, bool(found.change)) == (True, (ident(1),), False)
+    for records in ([same, more], [other]):
+        refused = plan(adopting, records)
+        assert refused.verdict is not None
+        assert (refused.verdict.reason, refused.own, bool(refused.change)) == ("ExternalResourceMismatch", (), False)
+    healed = plan(adopting, [other], Known((ident(1),)))
+    assert [each for each, _ in healed.change.patches] == [ident(1)], "what is ours already is healed"
+
+
 def test_a_cname_is_patched_and_not_replaced() -> None:
     found = plan(cname("www", "b.test"), [record(1, "CNAME", content="a.test")], Known((ident(1),)))
     ((patched, body),) = found.change.patches
