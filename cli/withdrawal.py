@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
-from cli.connection import AllNamespaces, Context, Kubeconfig, Namespace, connect, run
-from cli.refusal import CommandError
+from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, connect, run
+from cli.api.refusal import CommandError
 from cli.table import Layout
 from controllers.api.condition import Condition, find_condition
 from controllers.api.group import DESCRIPTION

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from server.config import Address, ServerConfig, ZoneFile
-from server.listen import everywhere
+from server.listening.listen import everywhere
 from server.process import run
 
 

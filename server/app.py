@@ -12,9 +12,9 @@ import structlog
 
 from server.config import Address, ServerConfig
 from server.counters import Counters
+from server.health.http import HealthServer
 from server.hosted.cache import SnapshotCache
 from server.hosted.follower import Follower
-from server.http import HealthServer
 from server.listeners import Listeners
 from server.plane.choice import make_plane
 from server.transfer.service import Transfers

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kube.client import Client
 from server.address import Address
-from server.chaos import Chaos
+from server.answer.chaos import Chaos
 from server.network import LOOPBACK, Networks
 from server.transfer.config import TransferConfig
 

@@ -11,22 +11,22 @@ from typing import Final
 
 import structlog
 
-from server.admission import Admission
+from server.answer.matcher import Matcher
+from server.answer.policy import AnswerPolicy, Delegate
 from server.config import Address, ServerConfig
-from server.connection import Connection
 from server.counters import Counters
 from server.edns.cookie import Cookies, CookieSecretError, read_secrets
 from server.edns.reply import OptionReplies
-from server.listen import Bound, Pair, open_pair, open_tls
-from server.matcher import Matcher
+from server.listening.admission import Admission
+from server.listening.connection import Connection
+from server.listening.listen import Bound, Pair, open_pair, open_tls
+from server.listening.service import Service
+from server.listening.tcp import TcpListener
+from server.listening.tls import Certificate, stamp
+from server.listening.udp import UdpListener
 from server.observe.dnstap import Dnstap
 from server.observe.query_log import QueryLog
 from server.plane.python import PythonPlane
-from server.policy import AnswerPolicy, Delegate
-from server.service import Service
-from server.tcp import TcpListener
-from server.tls import Certificate, stamp
-from server.udp import UdpListener
 
 _SECOND_S: Final = 1.0
 _FILES_PERIOD_S: Final = 10.0

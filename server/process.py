@@ -22,9 +22,9 @@ from server.app import NameServer
 from server.config import ServerConfig
 from server.edns.cookie import CookieSecretError
 from server.hosted.cache import CacheError
-from server.listen import ListenError
+from server.listening.listen import ListenError
+from server.listening.tls import CertificateError
 from server.observe.dnstap import DnstapMissingError
-from server.tls import CertificateError
 from server.transfer.key import KeyFileError
 from server.zone.judge import UnservableError
 from zonemodel.zonefile import ZoneFileError

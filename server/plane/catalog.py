@@ -16,10 +16,10 @@ import structlog
 
 from server import rdtype
 from server._native import Bulk, Content, Tables
+from server.answer.rejection import NOT_OURS, NOT_READY, Rejection
+from server.answer.responder import COMPUTED_TYPES
 from server.catalog import Catalog
 from server.plane.bulk import collect_bulk, gather_bulk, read_bulk
-from server.rejection import NOT_OURS, NOT_READY, Rejection
-from server.responder import COMPUTED_TYPES
 from server.text import name_text
 from server.zone.compile import Zone
 from server.zone.judge import UnservableError

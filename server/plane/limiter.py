@@ -6,8 +6,8 @@ Owns nothing but the way there.
 from __future__ import annotations
 
 from server._native import Limiter
+from server.answer.rate_limit import RateLimiter, Verdict
 from server.config import RateLimit
-from server.rate_limit import RateLimiter, Verdict
 
 
 class NativeRateLimiter(RateLimiter):

@@ -5,9 +5,9 @@ Owns that order. What the native matcher leaves, the Python one answers.
 
 from __future__ import annotations
 
-from server.matcher import Matcher
+from server.answer.matcher import Matcher
+from server.answer.policy import AnswerPolicy
 from server.plane.catalog import NativeCatalog
-from server.policy import AnswerPolicy
 from server.transport import Reply, Transport
 
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import socket
 
+from server.answer.matcher import Matcher
+from server.answer.policy import AnswerPolicy
+from server.answer.rate_limit import RateLimiter
 from server.config import Address, RateLimit, ServerConfig
-from server.matcher import Matcher
+from server.listening.service import Service
+from server.listening.udp import UdpListener
 from server.plane.catalog import NativeCatalog
 from server.plane.limiter import NativeRateLimiter
 from server.plane.matcher import NativeMatcher
 from server.plane.packing import NativePacking
 from server.plane.python import PythonPlane
 from server.plane.udp import NativeUdpListener
-from server.policy import AnswerPolicy
-from server.rate_limit import RateLimiter
-from server.service import Service
-from server.udp import UdpListener
 
 
 class NativePlane(PythonPlane):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import socket
 
+from server.answer.matcher import Matcher
+from server.answer.policy import AnswerPolicy
+from server.answer.rate_limit import RateLimiter
 from server.catalog import Catalog
 from server.config import Address, RateLimit
-from server.matcher import Matcher
-from server.policy import AnswerPolicy
-from server.rate_limit import RateLimiter
-from server.service import Service
+from server.listening.service import Service
+from server.listening.udp import UdpListener, udp_listener
 from server.transfer.message import Packing
-from server.udp import UdpListener, udp_listener
 
 
 class PythonPlane:

@@ -12,11 +12,11 @@ from typing import Final
 
 from server._native import Limiter, Tables, Worker
 from server.config import Address
-from server.listen import is_wildcard
+from server.listening.listen import is_wildcard
+from server.listening.service import Service
+from server.listening.udp import BATCH, MOST_WAITING, WildcardUdpListener
 from server.observe.exchange import Endpoint
-from server.service import Service
 from server.transport import Transport
-from server.udp import BATCH, MOST_WAITING, WildcardUdpListener
 
 _NS_PER_S: Final = 1e9
 

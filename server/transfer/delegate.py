@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Final
 
 from server import rdtype
-from server.compose import TCP_LIMIT_BYTES, limit_for, opt_record
-from server.policy import DECLINED, Declined
-from server.query import Query
-from server.rejection import Rcode
+from server.answer.compose import TCP_LIMIT_BYTES, limit_for, opt_record
+from server.answer.policy import DECLINED, Declined
+from server.answer.query import Query
+from server.answer.rejection import Rcode
 from server.transfer.key_store import KeyStore
 from server.transfer.outgoing import Outgoing, Request
 from server.transfer.refusal import refusal

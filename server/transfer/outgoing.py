@@ -16,9 +16,9 @@ from typing import Final
 import structlog
 
 from server import rdtype
+from server.answer.query import Query
+from server.answer.rejection import Rcode
 from server.catalog import Catalog
-from server.query import Query
-from server.rejection import Rcode
 from server.text import name_text
 from server.transfer.counters import TransferCounters
 from server.transfer.difference import Difference, condense

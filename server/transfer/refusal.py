@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from server.answer.rejection import FORMERR, NOT_READY, NOTIMP, PROHIBITED, Rcode, Rejection
 from server.edns.extended_error import ExtendedError
-from server.rejection import FORMERR, NOT_READY, NOTIMP, PROHIBITED, Rcode, Rejection
 from server.transfer.signature import bare_reply
 
 NOTAUTH: Final = Rejection(Rcode.NOTAUTH, ExtendedError.NOT_AUTHORITATIVE)

@@ -9,7 +9,7 @@ import hmac
 from dataclasses import dataclass, replace
 from typing import Final
 
-from server.rejection import Rcode
+from server.answer.rejection import Rcode
 from server.transfer.key import Key, Keyring
 from server.transfer.tsig import (
     MacChain,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli.condition import ConditionGoal, GoneGoal, Verdict, waits_for
+from cli.api.condition import ConditionGoal, GoneGoal, Verdict, waits_for
 
 
 def condition(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.kubeconfig import find_files, read
+from cli.api.kubeconfig import find_files, read
 from kube.errors import ConfigError
 from tests.cli.command import ROOT, Cli, finished
 from tests.cli.conftest import Up

@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli.provider_options import Providers, with_manager_options, with_up_options
+from cli.run.provider_options import Providers, with_manager_options, with_up_options
 
 
 def served(*words: str, up: bool = False, environment: dict[str, str] | None = None) -> set[str]:

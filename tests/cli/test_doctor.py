@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cli.doctor_installation import examine_lease
+from cli.doctor.installation import examine_lease
 from kube.config import connect
 from kube.lease import LEASES
 from kube.timestamp import micro_time_text

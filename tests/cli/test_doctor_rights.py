@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cli.doctor_finding import Finding, Result
-from cli.doctor_rights import examine_rights, switches_of
+from cli.doctor.finding import Finding, Result
+from cli.doctor.rights import examine_rights, switches_of
 from controllers.rights import manager_rights, server_rights
 from kube.access import Access
 from kube.client import Client

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from cli.doctor_finding import Finding, Result
-from cli.doctor_webhook import examine_webhook, judge_configuration
+from cli.doctor.finding import Finding, Result
+from cli.doctor.webhook import examine_webhook, judge_configuration
 from kube.access import Access
 from kube.client import Client
 from tests.controllers.core.admission.authority import Authority, ServingPair
@@ -92,7 +92,7 @@ def judged(bundle: str | None, now: datetime = NOW) -> list[Finding]:
 async def test_a_sound_way_is_found_sound(
     api: FakeApi, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.doctor_webhook.SOON", timedelta(hours=1))  # certificates of tests are for a day
+    monkeypatch.setattr("cli.doctor.webhook.SOON", timedelta(hours=1))  # certificates of tests are for a day
     AUTHORITY.write(ServingPair(tmp_path), 2, "dns-api-webhook-service.dns-api-system.svc")
     certificate = (tmp_path / "tls.crt").read_bytes()
     end = x509.load_pem_x509_certificate(certificate).not_valid_after_utc

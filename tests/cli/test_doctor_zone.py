@@ -13,8 +13,8 @@ import dns.message
 import dns.rrset
 import pytest
 
-from cli.doctor_finding import Finding, Result
-from cli.doctor_zone import examine_servers, judge_delegation
+from cli.doctor.finding import Finding, Result
+from cli.doctor.zone import examine_servers, judge_delegation
 from controllers.probe.address import Address
 from controllers.probe.apex import Delegation
 from controllers.probe.round import Server

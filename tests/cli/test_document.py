@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.document import Document, Fault, read_documents
+from cli.objects.document import Document, Fault, read_documents
 
 SMALL = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
 PLAIN = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=30)

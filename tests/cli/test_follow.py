@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from cli.follow import Change, Scope, follow
+from cli.api.follow import Change, Scope, follow
 from kube.access import Access
 from kube.client import Client
 from kube.errors import Unavailable
@@ -27,8 +27,8 @@ async def fake() -> AsyncIterator[FakeApi]:
 
 @pytest.fixture
 async def client(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Client]:
-    monkeypatch.setattr("cli.follow._FIRST_PAUSE_S", 0.01)
-    monkeypatch.setattr("cli.follow._LONGEST_PAUSE_S", 0.02)
+    monkeypatch.setattr("cli.api.follow._FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("cli.api.follow._LONGEST_PAUSE_S", 0.02)
     async with Client(Access(fake.url)) as opened:
         yield opened
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from cli.kind import Kind, Kinds, Wanted, parse_words
-from cli.refusal import CommandError
+from cli.api.kind import Kind, Kinds, Wanted, parse_words
+from cli.api.refusal import CommandError
 from kube.access import Access
 from kube.client import Client
 from kube.resource import ResourceRef

@@ -26,7 +26,7 @@ finally:
     for name in COMMANDS:
         assert f" {name} " in done.stdout
     assert "cli.main" in done.stdout
-    assert "cli.up" not in done.stdout
+    assert "cli.run.up" not in done.stdout
 
 
 @pytest.mark.parametrize("name", COMMANDS)

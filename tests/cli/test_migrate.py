@@ -17,7 +17,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cli.main import build
-from cli.migrate_registry import Affix, read_value, record_set_of, txt_names
+from cli.migrate.registry import Affix, read_value, record_set_of, txt_names
 from tests.cli.command import ROOT, started
 from zonemodel.record import RecordType
 

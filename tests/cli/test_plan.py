@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.submission import FIELD_MANAGER
+from cli.objects.submission import FIELD_MANAGER
 from controllers.api.group import API_VERSION, RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.access import Access
 from kube.client import Client

@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli import provider_options
-from cli.provider_options import Providers, with_manager_options, with_up_options
+from cli.run import provider_options
+from cli.run.provider_options import Providers, with_manager_options, with_up_options
 from controllers.ledger.binding import Binding
 from controllers.ledger.registration import (
     AttachedProvider,

@@ -10,7 +10,7 @@ import dns.rdatatype
 import pytest
 from typer.testing import CliRunner
 
-from cli.dns_question import QuestionError, parse_words
+from cli.dns.question import QuestionError, parse_words
 from cli.main import build
 from server.config import Tls, ZoneFile
 from tests.server.beside import Beside, beside, config

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from cli.document import Document, Fault
-from cli.rehearsal import Objects, Rehearsal, Taken
-from cli.submission import Settings
+from cli.objects.document import Document, Fault
+from cli.objects.submission import Settings
+from cli.plan.rehearsal import Objects, Rehearsal, Taken
 from controllers.api.group import NAMESPACES, PROVIDERS, RECORD_SETS, ZONES
 from controllers.core.plan import FieldChange
 from controllers.providers.hosted.contract import provider_manifest

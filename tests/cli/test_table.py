@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import typer
 
-from cli.duration import parse_seconds
-from cli.event import latest_last, row
-from cli.listen import parse_address
+from cli.objects.event import latest_last, row
+from cli.options.duration import parse_seconds
+from cli.options.listen import parse_address
 from cli.table import Columns, Layout, as_table
 
 NOW = datetime(2026, 1, 1, 0, 1, 40, tzinfo=UTC)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from cli.zone import EXIT_LEFT_OUT, zone_app
-from cli.zone_claim import Target
-from cli.zone_export import Choice, export_zone
-from cli.zone_import import import_zone
-from cli.zone_manifest import load
-from cli.zone_source import read_zone_objects
+from cli.zone.claim import Target
+from cli.zone.command import EXIT_LEFT_OUT, zone_app
+from cli.zone.exporting import Choice, export_zone
+from cli.zone.importing import import_zone
+from cli.zone.manifest import load
+from cli.zone.source import read_zone_objects
 from controllers.api.provider import parse_provider
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.core.admission.record_set import validate_record_set

@@ -13,12 +13,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.zone import zone_app
-from cli.zone_claim import Target
-from cli.zone_export import Choice, ExportRefusedError, export_zone
-from cli.zone_import import import_zone
-from cli.zone_manifest import Manifest, ManifestError
-from cli.zone_source import ZoneQuery, gather, read_zone_objects
+from cli.zone.claim import Target
+from cli.zone.command import zone_app
+from cli.zone.exporting import Choice, ExportRefusedError, export_zone
+from cli.zone.importing import import_zone
+from cli.zone.manifest import Manifest, ManifestError
+from cli.zone.source import ZoneQuery, gather, read_zone_objects
 from controllers.api.group import NAMESPACES, RECORD_SETS, ZONE_CLASSES
 from controllers.api.group import ZONES as ZONES_REF
 from controllers.api.reference import NamespacedRef, ProviderRef

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.zone import zone_app
-from cli.zone_claim import Target
-from cli.zone_import import Reason, ZoneImport, import_zone
-from cli.zone_source import read_zone_objects
+from cli.zone.claim import Target
+from cli.zone.command import zone_app
+from cli.zone.importing import Reason, ZoneImport, import_zone
+from cli.zone.source import read_zone_objects
 from controllers.api.record_set import RecordSetSpec
 from controllers.api.reference import NamespacedRef, ProviderRef
 from controllers.api.zone import ZoneSpec

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.zone_manifest import Format, Manifest, dump, load
+from cli.zone.manifest import Format, Manifest, dump, load
 
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_categories=["Cs"])),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.zone_name import MAX_OBJECT_NAME, MAX_ZONE_NAME, record_set_object_name, zone_object_name
+from cli.zone.name import MAX_OBJECT_NAME, MAX_ZONE_NAME, record_set_object_name, zone_object_name
 from zonemodel.name import Fqdn, OwnerName
 from zonemodel.record import RecordType
 

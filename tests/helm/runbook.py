@@ -15,8 +15,8 @@ import yaml
 from controllers.api.endpoint import UNKNOWN_REASONS, EndpointReason
 from controllers.api.reason import RECORD_SET_REASONS, ZONE_CLASS_REASONS, ZONE_REASONS
 from controllers.api.record_withdrawal_reason import WAIVER_REASONS, WITHDRAWAL_REASONS
-from controllers.providers.cloudflare.identity import IDENTITY_CONDITIONS
-from controllers.providers.route53.identity import IDENTITY_REASONS
+from controllers.providers.cloudflare.identity.resource import IDENTITY_CONDITIONS
+from controllers.providers.route53.identity.resource import IDENTITY_REASONS
 from controllers.registry import REGISTRATIONS
 from tests.helm.place import CHART
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from controllers.api.endpoint import EndpointReason
 from controllers.api.reason import Reason
 from controllers.api.record_withdrawal_reason import WithdrawalReason
-from controllers.providers.cloudflare.identity import IdentityReason as CloudflareReason
-from controllers.providers.route53.identity import IdentityReason as Route53Reason
+from controllers.providers.cloudflare.identity.resource import IdentityReason as CloudflareReason
+from controllers.providers.route53.identity.resource import IdentityReason as Route53Reason
 from tests.helm.runbook import standings, words
 
 ENUMS = (Reason, WithdrawalReason, EndpointReason, CloudflareReason, Route53Reason)

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from cli import ownership_progress
-from cli.ownership_progress import progress
+from cli.ownership import progress as ownership_progress
+from cli.ownership.progress import progress
 
 
 class Terminal(io.StringIO):

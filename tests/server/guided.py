@@ -14,13 +14,13 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from server.answer.matcher import Matcher
+from server.answer.policy import DECLINED, AnswerPolicy, Declined
+from server.answer.query import Query
 from server.catalog import Catalog
 from server.counters import RCODES
 from server.edns.reply import OptionReplies
-from server.matcher import Matcher
-from server.policy import DECLINED, AnswerPolicy, Declined
-from server.proxy import ProxyError, decode_proxy_header
-from server.query import Query
+from server.listening.proxy import ProxyError, decode_proxy_header
 from server.transfer.message_reader import read_message
 from server.transport import Transport
 from server.wire import rcode_of

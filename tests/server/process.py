@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server.config import Address
-from server.listen import open_pair
+from server.listening.listen import open_pair
 from tests.server.question import Target
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ import dns.name
 import pytest
 
 from server import rdtype
+from server.answer.matcher import Matcher
 from server.catalog import Catalog
-from server.matcher import Matcher
 from server.transport import Transport
 from server.zone.compile import compile_zone
 from server.zone.index import ZoneIndex

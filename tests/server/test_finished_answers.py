@@ -10,8 +10,8 @@ import dns.rdatatype
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from server.answer.matcher import Matcher
 from server.catalog import Catalog
-from server.matcher import Matcher
 from server.transport import Reply, Transport
 from server.zone.compile import compile_zone
 from server.zone.index import Changes, ZoneIndex

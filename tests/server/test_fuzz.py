@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from server.answer.compose import TCP_LIMIT_BYTES
+from server.answer.matcher import Matcher
+from server.answer.responder import COMPUTED_TYPES
 from server.catalog import Catalog
-from server.compose import TCP_LIMIT_BYTES
-from server.matcher import Matcher
-from server.responder import COMPUTED_TYPES
 from server.transport import Transport
 from server.zone.compile import compile_zone
 from server.zone.index import ZoneIndex

@@ -8,8 +8,9 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from server import query, wire
-from server.matcher import Matcher
+from server import wire
+from server.answer import query
+from server.answer.matcher import Matcher
 from server.plane.choice import has_native
 from server.transfer import message_reader
 from tests.server.guided import drive, edges_of, read_corpus, search, served

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from server.answer.matcher import Matcher
+from server.answer.policy import AnswerPolicy
 from server.catalog import Catalog
 from server.edns.cookie import Cookies
 from server.edns.reply import OptionReplies
-from server.matcher import Matcher
 from server.plane.choice import has_native
-from server.policy import AnswerPolicy
 from server.transport import Reply, Transport
 from server.zone.compile import Zone, compile_zone
 from server.zone.index import Changes, ZoneIndex

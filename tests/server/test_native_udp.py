@@ -13,9 +13,9 @@ import dns.rcode
 import pytest
 
 from server.config import Observation
+from server.listening.udp import UdpListener
 from server.network import LOOPBACK
 from server.plane.choice import PURE_PYTHON, has_native
-from server.udp import UdpListener
 from server.zone.compile import compile_zone
 from server.zone.index import Changes, ZoneIndex
 from server.zone.recompile import recompile

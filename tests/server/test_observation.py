@@ -15,7 +15,7 @@ import pytest
 import structlog.testing
 
 from server.config import Observation, Tls
-from server.metrics import MOST_ZONES, ZoneSeries
+from server.health.metrics import MOST_ZONES, ZoneSeries
 from server.observe.dnstap import Dnstap
 from server.observe.exchange import Exchange
 from server.observe.query_log import query_fields

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.chaos import Chaos
+from server.answer.chaos import Chaos
 from server.config import Limits, Tls
+from server.listening.proxy import SIGNATURE, ProxyError, decode_proxy_header
 from server.network import Networks
-from server.proxy import SIGNATURE, ProxyError, decode_proxy_header
 from tests.server.beside import Beside, beside, config
 from tests.server.certificate import NAME, client_context, write_certificate
 from tests.server.question import SILENCE_S, Target, framed, read_framed

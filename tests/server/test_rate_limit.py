@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.answer.rate_limit import Kind, RateLimiter, Verdict, kind_of
 from server.config import RateLimit
 from server.network import Networks
-from server.rate_limit import Kind, RateLimiter, Verdict, kind_of
 from tests.server.beside import Beside, beside, config
 from tests.server.edns import COOKIE, options_of, with_options
 

@@ -8,7 +8,7 @@ import dns.rcode
 import dns.rdataclass
 import pytest
 
-from server.chaos import Chaos
+from server.answer.chaos import Chaos
 from server.network import Networks
 from tests.server.beside import beside, config
 from tests.server.question import Target

@@ -14,11 +14,11 @@ import dns.rcode
 import pytest
 
 from server import rdtype
+from server.answer.policy import DECLINED, Declined
+from server.answer.query import Query
 from server.config import Address, Limits
 from server.listeners import Listeners
 from server.plane.python import PythonPlane
-from server.policy import DECLINED, Declined
-from server.query import Query
 from server.transport import Reply, Streamed, Transport
 from server.zone_files import read_zone
 from tests.server.beside import EVERY_ZONE, Beside, beside, config

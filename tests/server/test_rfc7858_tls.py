@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from server.config import Limits, Tls
-from server.tls import Certificate, CertificateError
+from server.listening.tls import Certificate, CertificateError
 from tests.server.beside import Beside, beside, config
 from tests.server.certificate import NAME, client_context, serial_of, write_certificate
 from tests.server.edns import COOKIE, KEEPALIVE, PADDING, options_of, with_options

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from cli.main import build
 from server.config import Address
-from server.listen import everywhere
+from server.listening.listen import everywhere
 from tests.server.beside import ZONES
 from tests.server.certificate import NAME, client_context, write_certificate
 from tests.server.edns import COOKIE, KEEPALIVE, NSID, ask

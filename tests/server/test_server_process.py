@@ -20,7 +20,7 @@ import dns.message
 import pytest
 
 from server.config import Address, Limits, ServerConfig, ZoneFile
-from server.listen import ListenError
+from server.listening.listen import ListenError
 from tests.server.process import ROOT, ServerProcess, free_port, serving
 from tests.server.question import Target, framed, read_framed
 from tests.server.running import ANY_PORT, ask, data, running, until

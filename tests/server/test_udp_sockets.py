@@ -9,7 +9,7 @@ import dns.message
 import pytest
 
 from server.config import Address
-from server.listen import ListenError, open_pair
+from server.listening.listen import ListenError, open_pair
 from tests.server.beside import beside, config
 from tests.server.question import Target
 

@@ -12,7 +12,7 @@ from controllers.api.condition import MESSAGE_LIMIT
 from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused
 from controllers.api.zone_class import ZoneClass
-from controllers.providers.cloudflare.identity import CloudflareIdentity, judge_acceptance
+from controllers.providers.cloudflare.identity.resource import CloudflareIdentity, judge_acceptance
 from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.payload_rule import parse_payload
 from controllers.providers.cloudflare.view import identity_key

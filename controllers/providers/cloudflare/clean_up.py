@@ -17,13 +17,13 @@ from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
 from controllers.ledger.result import Facts, ItemResult
 from controllers.ledger.zone_policy import DeletionPolicy
 from controllers.providers.cloudflare.account import Account
-from controllers.providers.cloudflare.announcement import Announcer
 from controllers.providers.cloudflare.binding import Patience
 from controllers.providers.cloudflare.desired import Item
 from controllers.providers.cloudflare.failure import CloudflareError, NotFoundError
 from controllers.providers.cloudflare.intent import Intents, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory
-from controllers.providers.cloudflare.ownership_desk import desk_of
+from controllers.providers.cloudflare.ownership.announcement import Announcer
+from controllers.providers.cloudflare.ownership.desk import desk_of
 from controllers.providers.cloudflare.payload import Parameters, ZoneAdoption
 from controllers.providers.cloudflare.payload_rule import parse_payload
 from controllers.providers.cloudflare.record import is_id

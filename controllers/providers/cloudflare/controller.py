@@ -15,8 +15,8 @@ from controllers.ledger.surroundings import Surroundings
 from controllers.providers.cloudflare.account import Accounts
 from controllers.providers.cloudflare.binding import CloudflareConfig
 from controllers.providers.cloudflare.class_rule import ClassRule
-from controllers.providers.cloudflare.identity import CloudflareIdentity
-from controllers.providers.cloudflare.identity_controller import IdentityReconciler
+from controllers.providers.cloudflare.identity.controller import IdentityReconciler
+from controllers.providers.cloudflare.identity.resource import CloudflareIdentity
 from controllers.providers.cloudflare.pace import Paces
 from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.view import CLASSES_INDEX, IDENTITIES_INDEX, CloudflareInformers

@@ -16,7 +16,6 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused, waiting
 from controllers.api.zone_unit import UnitRecordSetStatus, ZoneUnitStatus
 from controllers.ledger.result import ItemResult, faulty
-from controllers.providers.cloudflare.announcement import Announcer
 from controllers.providers.cloudflare.batch import Change
 from controllers.providers.cloudflare.binding import Patience
 from controllers.providers.cloudflare.client import CloudflareClient, RecordListing
@@ -25,7 +24,8 @@ from controllers.providers.cloudflare.failure import CloudflareError, NotFoundEr
 from controllers.providers.cloudflare.intent import Intents
 from controllers.providers.cloudflare.memory import Refusal, ZoneMemory
 from controllers.providers.cloudflare.observation import Observation
-from controllers.providers.cloudflare.ownership_desk import OwnershipDesk
+from controllers.providers.cloudflare.ownership.announcement import Announcer
+from controllers.providers.cloudflare.ownership.desk import OwnershipDesk
 from controllers.providers.cloudflare.plan import ItemPlan, Known, plan_item, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.record import CloudflareRecord, is_id
 from controllers.providers.cloudflare.schedule import schedule

@@ -10,7 +10,7 @@ from controllers.ledger.surroundings import Surroundings
 from controllers.providers.cloudflare.binding import BINDING, ApiAddress, CloudflareConfig
 from controllers.providers.cloudflare.contract import provider_manifest
 from controllers.providers.cloudflare.endpoint import ENDPOINT
-from controllers.providers.cloudflare.identity_rule import KINDS
+from controllers.providers.cloudflare.identity.rule import KINDS
 
 
 def cloudflare(config: CloudflareConfig) -> EnabledProvider:

@@ -10,7 +10,7 @@ import binascii
 from dataclasses import dataclass
 
 from controllers.api.group import SECRETS
-from controllers.providers.cloudflare.identity import IdentityReason, SecretKeyRef
+from controllers.providers.cloudflare.identity.resource import IdentityReason, SecretKeyRef
 from kube.client import Client
 from kube.errors import Forbidden, NotFound
 from kube.informer import Informer

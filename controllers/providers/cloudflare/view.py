@@ -14,7 +14,7 @@ from controllers.ledger.context import LedgerContext
 from controllers.ledger.surroundings import Surroundings
 from controllers.ledger.view import LedgerView, gather_ledger
 from controllers.providers.cloudflare.account import Account, Accounts
-from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES, CloudflareIdentity, parse_identity
+from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTITIES, CloudflareIdentity, parse_identity
 from controllers.providers.cloudflare.secret import secret_informer
 from kube.informer import Informer
 from kube.object import ObjectKey, ObjectMeta

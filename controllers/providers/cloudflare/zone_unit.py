@@ -19,16 +19,16 @@ from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import Hold, ItemResult, ZoneResult
 from controllers.ledger.standing import IDENTITY_REASONS, PASSED_ON, Stage, judge_class_of, stage_of
 from controllers.providers.cloudflare.account import Account, Accounts
-from controllers.providers.cloudflare.announcement import Announcer
 from controllers.providers.cloudflare.binding import CloudflareConfig
 from controllers.providers.cloudflare.class_rule import ClassRule
 from controllers.providers.cloudflare.clean_up import CleanUp, last_policy
 from controllers.providers.cloudflare.desired import Items
 from controllers.providers.cloudflare.failure import CloudflareError, TokenRefusedError, TurnError
-from controllers.providers.cloudflare.identity import is_ready
+from controllers.providers.cloudflare.identity.resource import is_ready
 from controllers.providers.cloudflare.intent import Intents, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory, inputs_of
-from controllers.providers.cloudflare.ownership_desk import desk_of
+from controllers.providers.cloudflare.ownership.announcement import Announcer
+from controllers.providers.cloudflare.ownership.desk import desk_of
 from controllers.providers.cloudflare.payload import Parameters
 from controllers.providers.cloudflare.record_step import GONE, RecordStep, RecordWork, recorded_ids
 from controllers.providers.cloudflare.view import CloudflareInformers, CloudflareView, gather, identity_key

@@ -13,7 +13,7 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import Verdict, refused, waiting
 from controllers.api.zone_class import ZoneClass
 from controllers.ledger.identity import current
-from controllers.providers.route53.identity import ACCEPTED_TYPE, Route53Identity
+from controllers.providers.route53.identity.resource import ACCEPTED_TYPE, Route53Identity
 from controllers.providers.route53.parameters import Parameters, class_parameters
 from kube.object import ObjectKey
 

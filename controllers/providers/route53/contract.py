@@ -27,7 +27,7 @@ from controllers.api.provider_object import empty_payload, payload_schema, provi
 from controllers.ledger.binding import VERSION
 from controllers.ledger.ownership import OWNERSHIP_RULE
 from controllers.providers.route53.binding import PROVIDER_NAME
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from controllers.providers.route53.parameters import Parameters
 from controllers.providers.route53.payload import Options, RecordAdoption, ZoneAdoption, ZoneData
 from zonemodel.record import RecordType

@@ -16,8 +16,8 @@ from controllers.ledger.identity import READY, current
 from controllers.ledger.surroundings import Surroundings
 from controllers.providers.route53.binding import Route53Config
 from controllers.providers.route53.class_rule import TermsRule
-from controllers.providers.route53.identity import ACCEPTED_TYPE, Route53Identity
-from controllers.providers.route53.identity_controller import IdentityReconciler
+from controllers.providers.route53.identity.controller import IdentityReconciler
+from controllers.providers.route53.identity.resource import ACCEPTED_TYPE, Route53Identity
 from controllers.providers.route53.operation import Means
 from controllers.providers.route53.session import Sessions
 from controllers.providers.route53.throttle import Throttles

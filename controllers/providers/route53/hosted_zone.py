@@ -15,9 +15,9 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused
 from controllers.api.zone_unit import UnitZone
 from controllers.ledger.zone_policy import CreationPolicy, DeletionPolicy
-from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.client import Account, HostedZone
 from controllers.providers.route53.failure import NotThere, ReferenceUsed
+from controllers.providers.route53.ownership.announcer import Announcer
 from controllers.providers.route53.parameters import Parameters, SameNamePolicy, owner_tags, wanted_tags
 from controllers.providers.route53.payload import adopted_zone
 from controllers.providers.route53.state import Notes, ZoneChange, ZoneOperation

@@ -20,7 +20,7 @@ from controllers.ledger.standing import IDENTITY_REASONS, PASSED_ON
 from controllers.ledger.view import LedgerView
 from controllers.providers.route53.class_rule import Terms
 from controllers.providers.route53.hosted_zone import Finding
-from controllers.providers.route53.identity import Route53Identity
+from controllers.providers.route53.identity.resource import Route53Identity
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.state import Mark, Notes, read_mark, read_notes
 from controllers.providers.route53.upkeep import NOT_READY, PROGRAMMED, Results, unobserved

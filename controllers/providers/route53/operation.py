@@ -18,13 +18,12 @@ from controllers.ledger.context import LedgerContext
 from controllers.ledger.reporter import Reporter
 from controllers.ledger.result import ZoneResult
 from controllers.ledger.zone_policy import DeletionPolicy
-from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import Failure, NotThere, Unavailable
 from controllers.providers.route53.hosted_zone import Finding, ZoneKeeper
-from controllers.providers.route53.identity import Route53Identity
+from controllers.providers.route53.identity.resource import Route53Identity
 from controllers.providers.route53.look import (
     NO_HOSTED_ZONE,
     UNACCEPTED,
@@ -35,7 +34,8 @@ from controllers.providers.route53.look import (
     zone_token,
 )
 from controllers.providers.route53.memory import Memory, SeenZone
-from controllers.providers.route53.ownership_desk import OwnershipDesk, clear
+from controllers.providers.route53.ownership.announcer import Announcer
+from controllers.providers.route53.ownership.desk import OwnershipDesk, clear
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.state import Notes
 from controllers.providers.route53.throttle import Throttles

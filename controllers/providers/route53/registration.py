@@ -19,8 +19,8 @@ from controllers.ledger.surroundings import Surroundings
 from controllers.providers.route53.binding import PROVIDER_NAME, REQUESTS_PER_S, Patience, Route53Config
 from controllers.providers.route53.contract import provider_manifest
 from controllers.providers.route53.endpoint import ENDPOINT
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES, parse_identity
-from controllers.providers.route53.identity_admission import IDENTITY
+from controllers.providers.route53.identity.admission import IDENTITY
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES, parse_identity
 from kube.informer import Informer
 
 KINDS: Final = (IDENTITY,)

@@ -31,7 +31,7 @@ from controllers.providers.route53.failure import (
     read_bare_refusal,
     translate,
 )
-from controllers.providers.route53.identity import IdentitySpec, Role
+from controllers.providers.route53.identity.resource import IdentitySpec, Role
 from kube.object import ObjectKey
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.ledger.ownership import unclaimed_verdict
 from controllers.ledger.result import ItemResult, faulty
-from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.change import Change
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import Failure, NotThere, Unavailable
-from controllers.providers.route53.ownership_desk import Claims, OwnershipDesk
+from controllers.providers.route53.ownership.announcer import Announcer
+from controllers.providers.route53.ownership.desk import Claims, OwnershipDesk
 from controllers.providers.route53.plan import Decision, Step, plan
 from controllers.providers.route53.record import Observed
 from controllers.providers.route53.state import Mark, Notes

@@ -18,7 +18,6 @@ from controllers.ledger.result import Hold
 from controllers.ledger.standing import IDENTITY_REASONS, Stage, judge_class_of, stage_of
 from controllers.ledger.view import LedgerView, gather_ledger
 from controllers.ledger.zone_policy import DeletionPolicy
-from controllers.providers.route53.announcer import Announcer
 from controllers.providers.route53.binding import Patience
 from controllers.providers.route53.class_rule import Terms, TermsRule
 from controllers.providers.route53.hosted_zone import RETAINS
@@ -34,6 +33,7 @@ from controllers.providers.route53.look import (
 )
 from controllers.providers.route53.memory import Memory, Token
 from controllers.providers.route53.operation import Means, Operator
+from controllers.providers.route53.ownership.announcer import Announcer
 from controllers.providers.route53.parameters import Parameters, class_parameters
 from controllers.providers.route53.submission import Quarantine
 from controllers.providers.route53.upkeep import NOT_READY

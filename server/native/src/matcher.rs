@@ -1,6 +1,6 @@
 //! One query in, one reply out, in place: judge header, question and OPT, find the finished answer, put it behind the question.
 //!
-//! The same walk as `server/matcher.py`, octet for octet. Whatever is not plain is left to Python. Allocates nothing, locks nothing.
+//! The same walk as `server/answer/matcher.py`, octet for octet. Whatever is not plain is left to Python. Allocates nothing, locks nothing.
 #![forbid(unsafe_code)]
 
 use crate::cookie::{Asker, Cookies, WHOLE};

@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from server.rejection import Rcode
+from server.answer.rejection import Rcode
 from server.text import name_text
 from server.transfer.config import SecondaryZone
 from server.transfer.secondary.secondary import Secondary, Surroundings

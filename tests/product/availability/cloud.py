@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from controllers.api.group import RECORD_SETS, SECRETS, ZONE_CLASSES, ZONES
-from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES
+from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTITIES
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from tests.controllers.providers.cloudflare import world as cloudflare
 from tests.controllers.providers.cloudflare.fake.failure import ApiError, Kind
 from tests.controllers.providers.cloudflare.fake.failure import Call as CloudflareCall

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from cli.transfer_options import TransferOptions
+from cli.run.transfer_options import TransferOptions
 from server.address import Address
 from server.catalog import Catalog
 from server.transfer.access import Access

@@ -13,7 +13,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from server.app import NameServer
-from server.metrics import ServerCollector, exposition
+from server.health.metrics import ServerCollector, exposition
 from server.transfer.slots import BusyError, Slots
 from tests.server.running import becomes
 from tests.server.transfer.daemon import HOST, KEY_NAME

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controllers.api.group import RECORD_SETS, SECRETS, ZONES
-from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES
+from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTITIES
 from kube.errors import KubeError
 from kube.timestamp import time_text
 from tests.controllers.providers.cloudflare.fake.failure import Kind

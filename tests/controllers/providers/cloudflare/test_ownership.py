@@ -13,7 +13,7 @@ import pytest
 from controllers.api.group import RECORD_SETS, ZONE_UNITS, ZONES
 from controllers.providers.cloudflare.binding import ApiAddress
 from controllers.providers.cloudflare.client import CloudflareClient
-from controllers.providers.cloudflare.ownership_backend import CloudflareBackend
+from controllers.providers.cloudflare.ownership.backend import CloudflareBackend
 from controllers.providers.cloudflare.pace import Pace
 from kube.errors import KubeError
 from ownership.backends.protocol import Backend

@@ -21,7 +21,7 @@ from controllers.api.zone_class import ZoneClass, parse_zone_class
 from controllers.api.zone_unit import ZoneUnit, parse_zone_unit
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.cloudflare.binding import ApiAddress, CloudflareConfig, Patience
-from controllers.providers.cloudflare.identity import CLOUDFLARE_IDENTITIES, CloudflareIdentity, parse_identity
+from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTITIES, CloudflareIdentity, parse_identity
 from controllers.providers.cloudflare.pace import PacePolicy
 from controllers.providers.cloudflare.registration import cloudflare
 from controllers.runtime.recorder import EVENTS

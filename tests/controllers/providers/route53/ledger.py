@@ -24,7 +24,7 @@ from controllers.ledger.surroundings import CLASS_INDEX, ZONE_INDEX, LedgerInfor
 from controllers.providers.route53.binding import Patience, Route53Config
 from controllers.providers.route53.class_rule import TermsRule
 from controllers.providers.route53.contract import provider_manifest
-from controllers.providers.route53.identity import Route53Identity, parse_identity
+from controllers.providers.route53.identity.resource import Route53Identity, parse_identity
 from controllers.providers.route53.operation import Means
 from controllers.providers.route53.session import Sessions
 from controllers.providers.route53.state import read_mark

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from tests.controllers.providers.route53.fake.fault import Fault, Trouble
 from tests.controllers.providers.route53.fake.server import FakeAws
 from tests.controllers.providers.route53.fake.zone import HostedZone

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from controllers.api.group import ZONES
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES, IdentitySpec, Role
-from controllers.providers.route53.identity_admission import judge_spec, judge_status
-from controllers.providers.route53.identity_rule import static_faults
+from controllers.providers.route53.identity.admission import judge_spec, judge_status
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES, IdentitySpec, Role
+from controllers.providers.route53.identity.rule import static_faults
 from controllers.providers.route53.session import Chain, Sessions, is_region, session_name
 from kube.errors import Invalid
 from kube.object import ObjectKey

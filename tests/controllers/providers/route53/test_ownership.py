@@ -15,8 +15,8 @@ import pytest
 
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.providers.route53.client import Account
-from controllers.providers.route53.identity import IdentitySpec
-from controllers.providers.route53.ownership_backend import HostedZoneOwnership
+from controllers.providers.route53.identity.resource import IdentitySpec
+from controllers.providers.route53.ownership.backend import HostedZoneOwnership
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.throttle import Throttle
 from kube.errors import KubeError

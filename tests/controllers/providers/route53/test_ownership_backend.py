@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from controllers.providers.route53.client import Account
-from controllers.providers.route53.identity import IdentitySpec
-from controllers.providers.route53.ownership_backend import HostedZoneOwnership
+from controllers.providers.route53.identity.resource import IdentitySpec
+from controllers.providers.route53.ownership.backend import HostedZoneOwnership
 from controllers.providers.route53.session import Chain, Sessions
 from controllers.providers.route53.throttle import Throttle
 from kube.object import ObjectKey

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from controllers.api.group import PROVIDERS, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from tests.controllers.providers.route53.fake.fault import Fault, Trouble
 from tests.controllers.providers.route53.world import (
     ACCOUNT,

@@ -18,7 +18,7 @@ from controllers.api.group import NAMESPACES, RECORD_SETS, ZONE_CLASSES, ZONE_UN
 from controllers.core.admission.handler import Handler
 from controllers.manager import Manager, ManagerConfig
 from controllers.providers.route53.binding import Patience, Route53Config
-from controllers.providers.route53.identity import ROUTE53_IDENTITIES
+from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from controllers.providers.route53.registration import route53
 from controllers.runtime.recorder import EVENTS
 from kube.access import Access

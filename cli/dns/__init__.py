@@ -1,0 +1,1 @@
+"""Questions to name servers, and master files before they are served."""

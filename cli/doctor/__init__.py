@@ -1,0 +1,1 @@
+"""Examinations of an installation and its zones, each with what to do."""

@@ -1,0 +1,1 @@
+"""Taking over what other programs keep in a zone."""

@@ -1,0 +1,1 @@
+"""Objects in and out of an API: apply, get, describe, delete, wait, events."""

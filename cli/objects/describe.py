@@ -1,0 +1,69 @@
+"""`dns-api describe`: objects for people, with their conditions, what they wait for, and their events."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, complain, connect, run
+from cli.objects.description import describe
+from cli.objects.event import Event
+from cli.objects.events import EVENTS
+from cli.objects.listing import PARALLEL_READS, Output, Request, read_all
+from kube.client import Client
+from kube.errors import Forbidden
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("describe")(describe_command)
+
+
+def describe_command(
+    words: Annotated[list[str], typer.Argument(metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", help="What to describe.")],
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """Show what an object is, what it asks for, its conditions, what it waits for, and its events."""
+    connection = connect(kubeconfig, context)
+    where = "" if all_namespaces else namespace or connection.namespace
+    request = Request(words, where, Output.JSON, selector)
+    run(connection, lambda client: _describe(client, request))
+
+
+async def _describe(client: Client, request: Request) -> int:
+    found = await read_all(client, request)
+    objects = [(each.kind, obj) for each in found for obj in each.objects()]
+    failed = any(each.failed for each in found)
+    if not objects and not failed:
+        where = f" in namespace {request.namespace}" if request.namespace else ""
+        typer.echo(f"no {', '.join(each.kind.ref.plural for each in found)} found{where}", err=True)
+    slots = asyncio.Semaphore(PARALLEL_READS)
+
+    async def events_about(obj: dict[str, Any]) -> list[Event]:
+        async with slots:
+            return await _events(client, obj)
+
+    events = await asyncio.gather(*(events_about(obj) for _, obj in objects))
+    now = datetime.now(UTC)
+    descriptions = [describe(kind, obj, told, now) for (kind, obj), told in zip(objects, events, strict=True)]
+    if descriptions:
+        typer.echo("\n\n\n".join("\n".join(lines) for lines in descriptions))
+    return int(failed)
+
+
+async def _events(client: Client, obj: dict[str, Any]) -> list[Event]:
+    """Return the events about an object; who may not read events gets a note in their place."""
+    selector = f"involvedObject.uid={obj['metadata']['uid']}"
+    namespace = obj["metadata"].get("namespace") or ""
+    try:
+        return [*(await client.list(EVENTS, namespace=namespace, field_selector=selector)).items]
+    except Forbidden as error:
+        complain(f"events are left out: {error.message}")
+        return []

@@ -1,0 +1,1 @@
+"""Options as people spell them."""

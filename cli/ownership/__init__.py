@@ -1,0 +1,1 @@
+"""Who owns which records of a zone, told and moved."""

@@ -1,0 +1,1 @@
+"""What manifests would do to zones, told without writing."""

@@ -1,0 +1,1 @@
+"""Master files in, as manifests, and out again."""

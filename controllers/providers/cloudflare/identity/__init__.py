@@ -1,0 +1,1 @@
+"""Cloudflare accounts and tokens that zones are kept with."""

@@ -1,0 +1,1 @@
+"""Ownership markers in Cloudflare zones."""

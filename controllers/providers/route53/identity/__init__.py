@@ -1,0 +1,1 @@
+"""AWS accounts and roles that zones are kept with."""

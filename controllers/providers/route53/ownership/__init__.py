@@ -1,0 +1,1 @@
+"""Ownership markers in hosted zones."""

@@ -1,0 +1,26 @@
+"""What every listener of a server works with, in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from server.answer.matcher import Matcher
+from server.answer.rate_limit import RateLimiter
+from server.config import Limits
+from server.counters import Counters
+from server.listening.admission import Admission
+from server.network import Networks
+from server.observe.exchange import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The one matcher, and what is counted, bounded and told about its queries. `limiter` is None where replies have no limit."""
+
+    matcher: Matcher
+    counters: Counters
+    limits: Limits
+    admission: Admission
+    limiter: RateLimiter | None = None
+    observers: tuple[Observer, ...] = ()
+    proxies: Networks = field(default_factory=Networks)
