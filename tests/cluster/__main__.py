@@ -57,14 +57,14 @@ SHORT_RIGHTS: Final = (*RIGHTS, "-k", "without_a_right")
 
 
 def main() -> int:
-    """Build, run, judge; the exit code is 0 when everything passed."""
+    """Build, run, judge; the exit code is 0 when everything passed, `os.EX_UNAVAILABLE` when this machine cannot build or run a control plane."""
     directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _run(build(directory), arguments)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return os.EX_UNAVAILABLE
     except KeyboardInterrupt:
         print("error: interrupted; programs that are whole stay and are not built again", file=sys.stderr)
         return 130
@@ -76,7 +76,7 @@ def _run(programs: Path, arguments: list[str]) -> int:
     except OSError as error:
         told = "this host has no address but the loopback's, which a real API takes for no endpoint"
         print(f"error: {told}: {error}", file=sys.stderr)
-        return 1
+        return os.EX_UNAVAILABLE
     with tempfile.TemporaryDirectory(prefix="dns-api-audit-") as audit:
         environment = os.environ | {"DNS_API_KUBE_PROGRAMS": str(programs), "DNS_API_KUBE_AUDIT": audit}
         is_short = arguments == ["--short"]
