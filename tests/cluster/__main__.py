@@ -57,7 +57,10 @@ SHORT_RIGHTS: Final = (*RIGHTS, "-k", "without_a_right")
 
 
 def main() -> int:
-    """Build, run, judge; the exit code is 0 when everything passed, `os.EX_UNAVAILABLE` when this machine cannot build or run a control plane."""
+    """Build, run, judge.
+
+    The exit code is 0 when everything passed, `os.EX_UNAVAILABLE` when this machine cannot build or run a control plane.
+    """
     directory, arguments = Path(sys.argv[1]).absolute(), sys.argv[2:]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
