@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from time import monotonic
 from typing import Any, Final
 
 import structlog
@@ -30,6 +30,7 @@ _log = structlog.get_logger(__name__)
 
 LEASES: Final = ResourceRef("coordination.k8s.io", "v1", "leases", "Lease")
 
+_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _JITTER: Final = 0.2
 
 
@@ -55,6 +56,19 @@ class _Observed:
     @property
     def holder(self) -> str:
         return self.spec.get("holderIdentity") or ""
+
+
+class _Term:
+    """One leadership. Once somebody has found it over it is, though the lease be renewed after that: something was held back by then."""
+
+    def __init__(self, holds: Callable[[], bool]) -> None:
+        self._holds = holds
+        self.over = False
+
+    def goes_on(self) -> bool:
+        """May be asked by any thread."""
+        self.over = self.over or not self._holds()
+        return not self.over
 
 
 class LeaseElector:
@@ -103,7 +117,7 @@ class LeaseElector:
         self._may_hold = False
         self._renewed = -math.inf
         self._held_until = -math.inf
-        """By the clock of the machine: that of a loop stands still while the loop does."""
+        """By `machine_time_s`."""
 
     @property
     def leading(self) -> bool:
@@ -133,8 +147,9 @@ class LeaseElector:
 
     async def _lead(self, on_started: Callable[[], Awaitable[None]]) -> bool:
         """Whether the body ended by itself; False after it was stopped because the lease is lost."""
-        body = asyncio.ensure_future(self._run_fenced(on_started))
-        renewal = asyncio.ensure_future(self._renew_until_lost())
+        term = _Term(self._holds)
+        body = asyncio.ensure_future(_run_fenced(on_started, term))
+        renewal = asyncio.ensure_future(self._renew_until_lost(term))
         self._leading = True
         self._shown.set(1)
         try:
@@ -149,28 +164,35 @@ class LeaseElector:
         finally:
             self._leading = False
             self._shown.set(0)
-            await self._stop(body, renewal)
+            try:
+                await self._stop(body, renewal)
+            finally:
+                term.over = True
 
-    async def _run_fenced(self, on_started: Callable[[], Awaitable[None]]) -> None:
-        leading_while(lambda: monotonic() < self._held_until)
-        await on_started()
+    def _holds(self) -> bool:
+        return machine_time_s() < self._held_until
 
     async def _acquire(self) -> None:
+        told = ""
         while True:
             try:
-                if await self._try_hold() is _Hold.OURS:
+                hold = await self._try_hold()
+                if hold is _Hold.OURS:
                     return
+                if hold is _Hold.FOREIGN and told != self.leader:
+                    told = self.leader
+                    self._log.info("waits for the lease", leader=told)
             except KubeError as error:
                 self._report("competing for the lease failed", error)
             await self._pause()
 
-    async def _renew_until_lost(self) -> None:
-        """Return once the lease is another process's, or has not been renewed for too long."""
+    async def _renew_until_lost(self, term: _Term) -> None:
+        """Return once the lease is another process's, or has not been renewed for too long, be that noticed here or by the body."""
         while True:
             try:
                 async with asyncio.timeout_at(self._renewed + self._renew_deadline_s):
                     await self._pause(self._renewed + self._renew_period_s)
-                    if await self._try_hold() is _Hold.FOREIGN:
+                    if not term.goes_on() or await self._try_hold() is _Hold.FOREIGN:
                         return
             except TimeoutError:
                 return
@@ -180,7 +202,7 @@ class LeaseElector:
     async def _try_hold(self) -> _Hold:
         """One attempt to take the lease, or to renew it when it is time to. Raises KubeError when the API gives no answer to go by."""
         asked = asyncio.get_running_loop().time()
-        held_until = monotonic() + self._renew_deadline_s
+        held_until = machine_time_s() + self._renew_deadline_s
         try:
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
         except NotFound:
@@ -188,7 +210,8 @@ class LeaseElector:
         if lease is not None and not self._may_take(lease, asked):
             self._held_until = -math.inf
             return _Hold.FOREIGN
-        if lease is not None and self.leader == self._identity and asked < self._renewed + self._renew_period_s:
+        is_fresh = asked < self._renewed + self._renew_period_s and self._holds()
+        if lease is not None and self.leader == self._identity and is_fresh:
             return _Hold.OURS
         try:
             self._may_hold = True
@@ -276,3 +299,13 @@ class LeaseElector:
 
     def _report(self, message: str, error: KubeError) -> None:
         self._log.warning(message, error=type(error).__name__, message=error.message)
+
+
+async def _run_fenced(on_started: Callable[[], Awaitable[None]], term: _Term) -> None:
+    leading_while(term.goes_on)
+    await on_started()
+
+
+def machine_time_s() -> float:
+    """Return the time of a clock that goes on while the loop stands still and, where there is one, while the machine sleeps."""
+    return time.clock_gettime(_CLOCK)

@@ -16,6 +16,7 @@ from controllers.manager import LEASE_NAME
 from controllers.runtime.tracing import MissingTracingError, send_spans
 from kube.config import connect
 from kube.lease import LEASES
+from standalone.up.config import SERVER_NAME
 from tests.cli.command import finished, started
 from tests.cli.conftest import Up
 from tests.controllers.core.admission.authority import Authority, ServingPair
@@ -53,11 +54,13 @@ def test_a_manager_that_does_not_lead_serves_admission(
         health, answer = (
             _ask(port, path, body, authority.client_context()) for path, body in (("/readyz", None), (ZONES, question))
         )
+        awaited = json.loads(process.stderr.until("waits for the lease"))
         process.send_signal(15)
         assert process.ended() == 0
         assert "became leader" not in process.stderr.rest()
 
     assert health == "ok"
+    assert awaited["leader"] == SERVER_NAME
     fields = [cause["field"] for cause in json.loads(answer)["response"]["status"]["details"]["causes"]]
     assert fields == ["spec.domainName", "spec.zoneClassRef", "spec.provider"]
 
