@@ -15,7 +15,6 @@ from kube import watch
 from kube.access import Access, AccessSource
 from kube.body import dump, parse
 from kube.errors import Unavailable
-from kube.leadership import assert_leading
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 from kube.transport import Transport, Warn
@@ -325,8 +324,6 @@ class Client:
         media_type: str | None = None,
         accept: str | None = None,
     ) -> dict[str, Any]:
-        if method != "GET":
-            assert_leading()
         answer = await self._opened().request(
             method,
             path,

@@ -21,6 +21,7 @@ from yarl import URL
 
 from kube import errors
 from kube.access import Access
+from kube.leadership import assert_leading
 
 Query = Mapping[str, str]
 Warn = Callable[[str], None]
@@ -143,6 +144,8 @@ class Transport:
         body: bytes | None,
         timeout: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
+        if method != "GET":
+            assert_leading()
         if authorization:
             headers = {**headers, "Authorization": authorization}
         # a large body given as a stream is written piece by piece, and lets others run in between

@@ -22,6 +22,7 @@ from kube.errors import (
     Unauthorized,
     Unavailable,
 )
+from kube.leadership import leading_while
 from kube.resource import ResourceRef
 from kube.watch import WatchEvent, WatchType
 from tests.kube.fake_api import FakeApi, Request, refuse
@@ -284,6 +285,25 @@ async def test_credentials_that_stay_refused_are_an_error(api: FakeApi, client: 
     with pytest.raises(Unauthorized, match="who are you"):
         await client.list(THINGS)
     assert len(api.requests) == 1
+
+
+async def test_what_was_refused_is_not_sent_again_for_a_leader_whose_time_is_up(api: FakeApi) -> None:
+    leads = True
+    rotating = Rotating(api)
+
+    async def renew() -> bool:
+        nonlocal leads
+        leads = False
+        return await rotating.renew()
+
+    async def lead() -> None:
+        leading_while(lambda: leads)
+        await client.create(THINGS, thing("a"))
+
+    async with Client(Access(api.url, authorization=rotating.authorization, renew=renew)) as client:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.create_task(lead())
+    assert [each.method for each in api.requests] == ["POST"]
 
 
 async def test_a_failing_renewal_is_an_error_of_ours(api: FakeApi) -> None:

@@ -369,7 +369,84 @@ async def test_what_was_due_when_the_time_ran_out_does_not_go_out(
     elector = LeaseElector(client, "system", "manager", "a")
     task = asyncio.create_task(elector.run(body))
     await eventually(lambda: written == ["in-time"])
-    monkeypatch.setattr("kube.lease.monotonic", lambda: time.monotonic() + 15.0)
+    pass_by(monkeypatch, 15.0)
     wakes.set()
     await task  # it competes again, and leads as long as it has something to do
     assert written == ["in-time", "in-time", "once-awake"]
+
+
+def pass_by(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let time go by, asleep or held up, that the loop does not notice."""
+    monkeypatch.setattr("kube.lease.machine_time_s", lambda: time.monotonic() + seconds)
+
+
+async def write(client: Client, name: str) -> None:
+    await client.create(SECRETS, {"metadata": {"name": name, "namespace": "system"}})
+
+
+async def test_a_leadership_in_which_something_was_held_back_ends_though_the_lease_is_renewed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terms = 0
+
+    async def body() -> None:
+        nonlocal terms
+        terms += 1
+        if terms == 1:
+            pass_by(monkeypatch, 15.0)
+            async with asyncio.TaskGroup() as tasks:
+                held_back = tasks.create_task(write(client, "late"))
+            assert held_back.cancelled(), "which the group does not mind"
+            pass_by(monkeypatch, 0.0)
+            await asyncio.Event().wait()
+
+    elector = LeaseElector(client, "system", "manager", "a")
+    async with asyncio.timeout(5):
+        await elector.run(body)
+    assert terms == 2
+
+
+async def test_what_a_former_leadership_has_left_running_is_held_back_in_the_next(client: Client) -> None:
+    wakes, left = asyncio.Event(), list[asyncio.Task[None]]()
+
+    async def late() -> None:
+        await wakes.wait()
+        await write(client, "late")
+
+    async def body() -> None:
+        if not left:
+            left.append(asyncio.create_task(late()))
+            raise asyncio.CancelledError
+        wakes.set()
+        await asyncio.wait(left)
+
+    await LeaseElector(client, "system", "manager", "a").run(body)
+    assert left[0].cancelled()
+
+
+async def test_who_has_slept_renews_before_leading_again(
+    api: FakeApi, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = 0
+
+    async def body() -> None:
+        nonlocal started
+        started += 1
+        if started == 1:
+            pass_by(monkeypatch, 3600.0)
+        await write(client, f"secret-{started}")
+
+    await LeaseElector(client, "system", "manager", "a", **RARELY).run(body)
+    assert started == 2
+    assert len([each for each in api.requests if each.path.endswith("/manager") and each.method == "PUT"]) == 2
+
+
+async def test_who_has_slept_does_not_go_on_as_if_nothing_had_been(
+    api: FakeApi, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else may have led and gone by then."""
+    a = enter("a", **RARELY)
+    await eventually(lambda: a.active)
+    pass_by(monkeypatch, 3600.0)
+    await eventually(lambda: a.started == 2, timeout_s=8)
+    assert a.stopped == 1
