@@ -103,7 +103,7 @@ async def test_the_only_contender_leads_and_renews(api: FakeApi, enter: Enter) -
     assert (a.started, a.stopped) == (1, 0)
 
 
-RARELY = {"lease_duration_s": 300.0, "renew_deadline_s": 200.0, "renew_period_s": 100.0}
+RARELY: dict[str, Any] = {"lease_duration_s": 300.0, "renew_deadline_s": 200.0, "renew_period_s": 100.0}
 
 
 async def test_who_renews_rarely_leads_on_and_sees_at_once_what_becomes_of_the_lease(

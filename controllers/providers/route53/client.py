@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from controllers.providers.route53.change import Change
-from controllers.providers.route53.failure import AccessDenied, BatchRejected, Fault, Malformed, Unavailable
+from controllers.providers.route53.failure import AccessDenied, BatchRejected, Fault, Malformed, NotThere, Unavailable
 from controllers.providers.route53.name import read_name
 from controllers.providers.route53.record import Observed, Record, RecordKey, bare_id, read_record
 from controllers.providers.route53.session import Chain, Sessions, told_in_our_words
@@ -118,7 +118,10 @@ class Account:
     @_readable
     async def is_pending(self, change_id: str) -> bool:
         """Say whether a change is on its way still. Raises NotThere."""
-        answer = await self._ask("get_change", Id=change_id)
+        try:
+            answer = await self._ask("get_change", Id=change_id)
+        except Malformed:
+            raise NotThere("No change of Route 53 has such an ID.") from None
         return bool(answer["ChangeInfo"]["Status"] != "INSYNC")
 
     @_readable

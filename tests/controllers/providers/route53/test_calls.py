@@ -55,6 +55,23 @@ async def test_many_changes_on_their_way_take_one_question_a_look(aws: FakeAws, 
     assert sum(ledger.is_marked(f"h{number}") for number in range(16)) == 12
 
 
+async def test_change_ids_that_are_none_hold_nothing_up(aws: FakeAws, ledger: LoneLedger) -> None:
+    ledger.put(item("www", "192.0.2.1"))
+    await ledger.until_settled(20)
+    state = ledger.unit["status"]["provider"]["state"]
+    state["pendingRecordSetChange"] = {"changeIDs": ["C" * 33, "", "x/../y"]}
+    zone_id = state["hostedZone"]["id"]
+    state["pendingHostedZoneChange"] = {
+        "operation": "CreateHostedZone",
+        "hostedZoneID": zone_id,
+        "changeID": "C" * 33,
+    }
+    ledger.put(item("www", "192.0.2.2"))
+    await ledger.until_settled(5)
+    (record,) = [each for each in aws.route53.zones[zone_id].records.values() if each.type == "A"]
+    assert record.shown()["ResourceRecords"] == [{"Value": "192.0.2.2"}]
+
+
 async def test_what_is_refused_again_and_again_is_tried_less_and_less(aws: FakeAws, ledger: LoneLedger) -> None:
     await ledger.until_settled(20)
     owners = [f"h{number}" for number in range(8)]

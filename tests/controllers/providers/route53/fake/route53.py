@@ -16,6 +16,7 @@ from tests.controllers.providers.route53.fake.zone import NAME_SERVERS, HostedZo
 
 ALPHABET = string.ascii_uppercase + string.digits
 PAGE_LIMIT = 300
+ID_LIMIT = 32
 TAGS_IN_A_CALL = 10
 TAGS_LIMIT = 50
 
@@ -131,6 +132,8 @@ class Route53:
         return {"ChangeInfo": self._begin().info()}
 
     def get_change(self, change_id: str) -> Answer:
+        if len(change_id) > ID_LIMIT:
+            raise invalid_input(f"Member must have length less than or equal to {ID_LIMIT}")
         change = self.changes.get(change_id)
         if change is None:
             raise AwsError("NoSuchChange", f"Could not find resource with ID: {change_id}", 404)
