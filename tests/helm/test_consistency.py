@@ -236,6 +236,24 @@ def test_what_cannot_work_is_refused_with_the_name_of_its_value(settings: tuple[
 def test_no_option_that_the_chart_gives_itself_is_taken_twice(component: str) -> None:
     for word in container(render(*EVERYTHING), component.rpartition(".")[2])["args"][1:]:
         option = word.partition("=")[0]
+        if option in ("--listen", "--tls-listen"):
+            continue  # one more of them is another address
         assert f"{component}.extraArgs: found {option}" in complaint(
             *EVERYTHING, f"{component}.extraArgs={{{option}=x}}"
         )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("manager.hostNetwork=true", f"{SERVER}.hostNetwork=true", f"{SERVER}.nodeSelector.role=edge"),
+        ("tracing.endpoint=http://$(HOST_IP):4318/v1/traces", "networkPolicy.enabled=true"),
+        (f"{SERVER}.image.repository=registry.example/dns@sha256", f"{SERVER}.image.tag={'0' * 64}"),
+        ("manager.extraVolumes[0].name=tls", "manager.extraVolumes[0].emptyDir.medium=Memory"),
+        (f"{SERVER}.extraEnv[0].name=POD_NAMESPACE", f"{SERVER}.extraEnv[0].value=x"),
+        (f"{SERVER}.extraArgs={{--listen=:5354}}",),
+    ],
+    ids=lambda value: value[0],
+)
+def test_what_works_is_not_refused(settings: tuple[str, ...]) -> None:
+    assert render(*only("hosted"), *settings)
