@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 
-import orjson
 import structlog
 from aiohttp import HttpVersion11, web
 
@@ -66,13 +65,11 @@ class Endpoint:
             return respond_refusal(internal(str(error)))
         except web.HTTPRequestEntityTooLarge:
             return respond_refusal(body_too_large(LIMIT_BODY_BYTES))
-        except RecursionError:
-            return respond_refusal(bad_request("the body of the request is nested too deeply"))
-        except orjson.JSONEncodeError as error:
-            return respond_refusal(bad_request(f"the body of the request cannot be stored: {error}"))
         except (ConnectionError, asyncio.CancelledError):
             raise
         except Exception as error:  # the socket edge: one broken request must not end the server
+            if _nests_too_deeply(error):
+                return respond_refusal(bad_request("the body of the request is nested too deeply"))
             log.exception("request failed", method=request.method, path=request.path)
             return respond_refusal(internal(f"{type(error).__name__}: {error}"))
 
@@ -103,6 +100,11 @@ class Endpoint:
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         return web.Response(body=document.content, headers={"Content-Type": document.content_type})
+
+
+def _nests_too_deeply(error: Exception) -> bool:
+    """Whether a body went deeper than Python or the JSON encoder do, which raises a plain TypeError for it."""
+    return isinstance(error, RecursionError) or (type(error) is TypeError and str(error) == "Recursion limit reached")
 
 
 async def _invite(request: web.BaseRequest) -> None:

@@ -201,6 +201,8 @@ def _event_row(event: Event) -> tuple[object, ...]:
 def _refuse_remains(path: Path) -> None:
     """Refuse what is left of a store: a file without content, or a journal without its file, is not an empty store."""
     journal = path.with_name(f"{path.name}-wal")
+    if path.is_symlink() and not path.exists():
+        raise DataDirUnusableError(f"{path} leads to {path.readlink()}, where nothing is; bring that back or remove the link")
     if path.exists() and not path.stat().st_size:
         raise DataDirUnusableError(f"{path} has lost its content: a store is never 0 bytes long; {_move_away(path)}")
     if not path.exists() and journal.exists() and journal.stat().st_size:
@@ -236,6 +238,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
     connection.execute("PRAGMA secure_delete = FAST")  # else compaction writes every forgotten page once more
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not application_id and not tables:
+        raise DataDirUnusableError(f"{path} has lost its content: a store has tables; {_move_away(path)}")
     if application_id != APPLICATION_ID:
         raise DataDirUnusableError(f"{path} is an SQLite file of another program; choose another --data-dir")
     found = _number(connection, "format")
@@ -257,7 +262,7 @@ def _unusable(path: Path, error: Exception) -> DataDirUnusableError:
     """Tell a file that cannot be used now from one that is damaged, which no permission mends."""
     remedy = remedy_of(error) or (
         "make it readable and writable or choose another --data-dir"
-        if isinstance(error, sqlite3.OperationalError)
+        if isinstance(error, sqlite3.OperationalError | OSError)
         else _move_away(path)
     )
     return DataDirUnusableError(f"{path} cannot be opened as a store: {error}; {remedy}")

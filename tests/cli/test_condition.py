@@ -75,7 +75,7 @@ def test_the_end_of_an_object() -> None:
     assert goal.judge(zone()).missing == "nobody has deleted it yet"
     deleted: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     held = zone(condition(status="False"), condition("Accepted"), finalizers=["a/b", "c/d"], **deleted)
-    assert goal.judge(held).missing == "Programmed is False (Why): Because.; held by finalizers a/b, c/d"
+    assert goal.judge(held).missing == "Programmed is False (Why): Because; held by finalizers a/b, c/d"
     assert goal.judge(zone(**deleted)).missing == "the API is about to remove it"
     namespace = {
         "kind": "Namespace",
@@ -86,7 +86,7 @@ def test_the_end_of_an_object() -> None:
         },
     }
     assert goal.judge(namespace).missing == (
-        "NamespaceContentRemaining is True (Why): Because.; held by finalizer kubernetes"
+        "NamespaceContentRemaining is True (Why): Because; held by finalizer kubernetes"
     )
 
 

@@ -55,6 +55,23 @@ async def test_a_terminating_object_takes_no_new_finalizers(rest: Rest, widgets:
     ) in message
 
 
+@pytest.mark.parametrize("zone", ["+00:00", ".000Z", ".000000+00:00"])
+async def test_finalizers_are_taken_away_by_a_client_that_writes_times_in_another_form(
+    rest: Rest, namespace: str, zone: str
+) -> None:
+    path = config_maps(namespace)
+    manifest = config_map("one")
+    manifest["metadata"]["finalizers"] = ["example.com/hold"]
+    (await rest.post(path, manifest)).ok()
+    marked = (await rest.delete(f"{path}/one")).ok()
+    metadata = marked["metadata"]
+    for name in ("creationTimestamp", "deletionTimestamp"):
+        metadata[name] = metadata[name].replace("Z", zone)
+    del metadata["finalizers"]
+    (await rest.put(f"{path}/one", marked)).ok()
+    assert (await rest.get(f"{path}/one")).code == 404
+
+
 async def test_a_terminating_object_can_still_be_changed(rest: Rest, widgets: Widgets) -> None:
     (await rest.post(widgets.path, widgets.make("one", metadata=HELD))).ok()
     marked = (await rest.delete(widgets.at("one"))).ok()

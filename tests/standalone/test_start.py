@@ -153,6 +153,28 @@ async def test_a_file_that_lost_its_content_is_not_an_empty_store(tmp_path: Path
         assert not (await rest.get(config_maps("default"))).ok()["items"]
 
 
+async def test_a_link_that_leads_nowhere_is_not_an_empty_store(tmp_path: Path) -> None:
+    file = tmp_path / "objects.sqlite"
+    file.symlink_to(tmp_path / "absent" / "objects.sqlite")
+    with pytest.raises(DataDirUnusableError, match=rf"{file} leads to {tmp_path}/absent/objects.sqlite, where nothing"):
+        await ApiServer(tmp_path).start()
+    assert file.is_symlink()
+
+
+async def test_a_file_without_the_journal_that_held_its_tables_is_told_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "objects.sqlite"
+    sqlite3.connect(file).execute("PRAGMA journal_mode = WAL").connection.close()
+    assert file.stat().st_size
+    with pytest.raises(DataDirUnusableError, match=rf"{file} has lost its content: .*; move objects.sqlite, "):
+        await ApiServer(tmp_path).start()
+
+
+async def test_a_new_store_that_cannot_get_its_name_is_told_with_a_remedy_that_keeps_data(tmp_path: Path) -> None:
+    (tmp_path / "objects.sqlite.new").mkdir()
+    with pytest.raises(DataDirUnusableError, match="make it readable and writable or choose another --data-dir"):
+        await ApiServer(tmp_path).start()
+
+
 async def test_a_disk_that_takes_nothing_is_told_at_the_start_and_can_be_read(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     async with running(old) as rest:

@@ -9,6 +9,7 @@ import random
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from standalone.apiserver.metadata.fieldtype import MetadataTypeError, known_only, text_of_nulls
@@ -140,3 +141,14 @@ def carry_over(target: Target, live: JsonObject, proposed: JsonObject) -> None:
     for name in kept:
         if name in stored:
             metadata.setdefault(name, stored[name])
+    marked = stored.get("deletionTimestamp", "")
+    if _same_time(metadata.get("deletionTimestamp", ""), marked):
+        metadata["deletionTimestamp"] = marked
+
+
+def _same_time(text: str, other: str) -> bool:
+    """Whether two texts are one time: clients that read times write them in forms of their own, such as with +00:00."""
+    try:
+        return text != other and datetime.fromisoformat(text) == datetime.fromisoformat(other)
+    except ValueError:
+        return False
