@@ -66,8 +66,12 @@ def wire_labels(wire: WireName) -> list[bytes]:
 
 def is_within(name: WireName, apex: WireName) -> bool:
     """Say whether `name` is `apex` or below it: whole labels count, equal octets at the end are not enough."""
-    labels, suffix = wire_labels(name), wire_labels(apex)
-    return len(labels) >= len(suffix) and labels[len(labels) - len(suffix) :] == suffix
+    if not name.endswith(apex):
+        return False
+    start, end = 0, len(name) - len(apex)
+    while start < end:
+        start += 1 + name[start]
+    return start == end
 
 
 def from_labels(labels: list[bytes]) -> WireName:

@@ -96,12 +96,12 @@ class Responder:
         zone = self._catalog.zones.get(apex)
         if zone is None:
             return self._reject(query, question, NOT_READY)
-        reply = resolve(zone.index, question.name, question.qtype, self._catalog.leads_elsewhere(apex))
+        is_elsewhere, most_octets = self._catalog.leads_elsewhere(apex), self._limit_bytes(query)
+        reply = resolve(zone.index, question.name, question.qtype, is_elsewhere, most_octets)
         if question.qtype == rdtype.ANY and reply.final and not query.transport:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
         if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
             zone.proofs.add_to(reply)
-        most_octets = self._limit_bytes(query)
         answer = encode_reply(reply, question.name, question.name, exact=True, most_octets=most_octets)
         return self._compose(query, question, answer, zone.table.soa)
 

@@ -6,7 +6,7 @@ for the rest. Never encodes anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,10 @@ YXDOMAIN: Final = 6
 MAX_CHAIN: Final = 20
 """How many CNAME and DNAME steps one answer follows; a longer chain is answered up to there."""
 
+_MOST_OCTETS: Final = 65535
+_LEAST_RECORD_OCTETS: Final = 11
+"""What a record takes at least: an owner of one octet, and type, class, TTL and length (RFC 1035 section 4.1.3)."""
+
 
 @dataclass(slots=True)
 class Reply:
@@ -29,9 +33,10 @@ class Reply:
 
     `denial` asks for the zone's SOA in the authority section. `chain` are the names of the zone that were looked up, the
     question name first; `consulted` are all names, beside that one, whose content or absence shaped the reply; `final` is what
-    the last name of the chain holds, by type.
+    the last name of the chain holds, by type. Of addresses, each section has all or more than `most_octets` hold.
     """
 
+    most_octets: int = _MOST_OCTETS
     rcode: int = NOERROR
     authoritative: bool = True
     denial: bool = False
@@ -45,14 +50,20 @@ class Reply:
 
 
 def resolve(
-    index: ZoneIndex, question: WireName, qtype: int, is_elsewhere: Callable[[WireName, int], bool] | None = None
+    index: ZoneIndex,
+    question: WireName,
+    qtype: int,
+    is_elsewhere: Callable[[WireName, int], bool] | None = None,
+    most_octets: int = _MOST_OCTETS,
 ) -> Reply:
     """Return the reply to a question inside the zone; `question` is lowercase.
+
+    A message may take up to `most_octets`: no more addresses of name servers are looked up than show that not all of them fit.
 
     A chain of aliases is followed while it stays in the zone and out of those that `is_elsewhere` tells of, which lie within; a loop or
     a chain past MAX_CHAIN ends where it is found.
     """
-    reply = Reply()
+    reply = Reply(most_octets)
     name: WireName | None = question
     while name is not None and name not in reply.chain and len(reply.chain) < MAX_CHAIN:
         reply.chain.append(name)
@@ -96,7 +107,7 @@ def _match(index: ZoneIndex, name: WireName, sets: Sets, qtype: int, reply: Repl
             if owned not in reply.answer:  # a DNAME may lead to its own owner
                 reply.answer.append(owned)
         if qtype == rdtype.NS:
-            reply.extra += addresses(index, found, reply)
+            reply.extra += _addresses(index, found, _targets(found, reply), reply)
         return None
     alias = sets.get(rdtype.CNAME)
     if alias is None:
@@ -124,8 +135,9 @@ def _refer(index: ZoneIndex, cut: WireName, reply: Reply) -> None:
     servers = index.at(cut)[rdtype.NS]
     reply.authority.append(servers)
     reply.final = NO_SETS
-    for address in addresses(index, servers, reply):
-        (reply.glue if is_within(address.owner, cut) else reply.extra).append(address)
+    targets = _targets(servers, reply)
+    reply.glue += _addresses(index, servers, (name for name in targets if is_within(name, cut)), reply)
+    reply.extra += _addresses(index, servers, (name for name in targets if not is_within(name, cut)), reply)
 
 
 def _redirect(index: ZoneIndex, owner: WireName, name: WireName, qtype: int, reply: Reply) -> WireName | None:
@@ -148,18 +160,26 @@ def negative_soa(soa: RRset) -> RRset:
     return RRset(soa.owner, soa.rdtype, min(soa.ttl_s, minimum_s), soa.rdatas)
 
 
-def addresses(index: ZoneIndex, servers: RRset, reply: Reply) -> list[RRset]:
-    """Return the address sets that the zone itself holds for the targets of an NS set, occluded ones and wildcards' included."""
+def _targets(servers: RRset, reply: Reply) -> list[WireName]:
     targets = [WireName(rdata.lower()) for rdata in servers.rdatas]
     reply.consulted += targets
-    found = (
-        _owned_by(target, sets[type_])
-        for target in targets
-        for sets in (sets_for(index, target),)
-        for type_ in (rdtype.A, rdtype.AAAA)
-        if type_ in sets
-    )
-    return [rrset for rrset in found if rrset not in reply.answer]
+    return targets
+
+
+def _addresses(index: ZoneIndex, servers: RRset, targets: Iterable[WireName], reply: Reply) -> Iterator[RRset]:
+    """Yield the address sets that the zone itself holds for targets of an NS set, occluded ones and wildcards' included.
+
+    It ends with the set that takes the reply past its octets: what is left out then could not be sent with the others.
+    """
+    room = reply.most_octets // _LEAST_RECORD_OCTETS - len(servers.rdatas)
+    for target in targets:
+        if room < 0:
+            return
+        sets = sets_for(index, target)
+        for type_ in (rdtype.A, rdtype.AAAA):
+            if type_ in sets and (found := _owned_by(target, sets[type_])) not in reply.answer:
+                yield found
+                room -= len(found.rdatas)
 
 
 def sets_for(index: ZoneIndex, target: WireName) -> Sets:

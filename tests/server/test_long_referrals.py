@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import dns.flags
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from server.answer.compose import compose
 from server.config import ZoneFile
 from server.plane.choice import has_native
 from server.rdtype import ANY
 from server.zone.compile import Zone, compile_zone
 from server.zone.encode import encode_reply
-from server.zone.index import Changes
+from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import judge_zone
 from server.zone.lookup import resolve
 from server.zone.recompile import recompile
@@ -143,6 +145,32 @@ def test_any_has_more_records_than_can_be_counted() -> None:
         assert most < len(answer.body) < most + 20
 
 
+@pytest.mark.parametrize("above", [APEX, CUT], ids=["optional", "required"])
+@pytest.mark.parametrize("addressed", [1, 2000])
+def test_no_more_addresses_are_looked_up_than_a_message_may_hold(above: WireName, addressed: int) -> None:
+    servers = tuple(WireName(b"\x05%05d" % number + above) for number in range(2000))
+    sets = tuple(addresses(owner, 2) for owner in servers[-addressed:])
+    index = Counted(judge_zone(zone_data(servers, sets)))
+    for most in (512, 1232):
+        resolve(index, CUT, A, None, most)  # type: ignore[arg-type]  # it has all that is asked of it
+    assert index.looked_up < 10
+
+
+class Counted:
+    """A zone's content that counts the names that are looked for in it."""
+
+    def __init__(self, index: ZoneIndex) -> None:
+        self._index = index
+        self.looked_up = 0
+
+    def exists(self, name: WireName) -> bool:
+        self.looked_up += 1
+        return self._index.exists(name)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._index, name)
+
+
 def test_referrals_and_aliases_are_finished_up_to_a_bound() -> None:
     zone = compile_zone(judge_zone(shared(256)))
     assert not {zone.table.answers[owner + bytes((0, A))] for owner in ALIASES} & {COMPUTED}
@@ -196,6 +224,10 @@ def chains(draw: Callable[..., int]) -> Iterator[RRset]:
         yield RRset(below_apex(b"cut%d" % number), NS, 60, tuple(sorted(servers)))
 
 
+KINDS = (((), b"host"), ((), b"alias"), ((), b"cut"), ((b"ns",), b"cut"), ((b"x",), b"cut"))
+"""The names that stand there, and some below: by their first labels."""
+
+
 @st.composite
 def drawing(draw: st.DrawFn) -> ZoneData:
     return ZoneData(APEX, (soa(1), apex_ns(), *chains(draw)))
@@ -210,6 +242,29 @@ def test_native_code_draws_the_line_where_python_does(data: ZoneData) -> None:
     records = [(each.owner, each.rdtype, each.ttl_s, rdata) for each in data.rrsets for rdata in each.rdatas]
     _, zone = collect_bulk(APEX, records) or pytest.fail("it is left to Python")
     same(zone, in_python(data))
+
+
+@settings(deadline=None)
+@given(drawing(), st.integers(512, 8192))
+def test_a_reply_made_for_a_limit_is_the_whole_one_cut_short(data: ZoneData, limit: int) -> None:
+    index = judge_zone(data)
+    soa = in_python(data).table.soa
+    owners = [below_apex(*above, b"%s%d" % (label, number)) for above, label in KINDS for number in range(3)]
+    for owner, qtype in product((*owners, APEX), (A, NS, ANY)):
+        packet = bytes(12) + owner + bytes((0, qtype, 0, 1))
+        replies = {
+            compose(
+                packet,
+                len(packet),
+                encode_reply(resolve(index, owner, qtype, None, most), owner, owner, exact=True, most_octets=most),
+                soa,
+                0,
+                b"",
+                limit,
+            )
+            for most in (LONGEST, limit)
+        }
+        assert len(replies) == 1
 
 
 def master_file(folder: Path, count: int) -> ZoneFile:
