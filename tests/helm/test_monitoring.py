@@ -28,7 +28,7 @@ def _series() -> set[str]:
     """Names without suffixes: those of the managers are registered, those of the servers stand in their collectors."""
     assert runtime_metrics is not kube_metrics  # both are needed for what they register
     names = {family.name for family in REGISTRY.collect() if family.name.startswith("dns_api_")}
-    for path in (ROOT / "server" / "metrics.py", ROOT / "server" / "transfer" / "metrics.py"):
+    for path in (ROOT / "server" / "health" / "metrics.py", ROOT / "server" / "transfer" / "metrics.py"):
         text = path.read_text(encoding="utf-8")
         names |= set(LITERAL.findall(text))
         names |= {f"dns_api_server_{name}" for name in SHORT.findall(text)}

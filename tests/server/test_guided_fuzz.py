@@ -13,7 +13,7 @@ from server.answer import query
 from server.answer.matcher import Matcher
 from server.plane.choice import has_native
 from server.transfer import message_reader
-from tests.server.guided import drive, edges_of, read_corpus, search, served
+from tests.server.guided import WATCHED, drive, edges_of, read_corpus, search, served
 
 CORPUS = read_corpus()
 SEARCH_S = 60.0
@@ -47,6 +47,10 @@ def test_the_corpus_takes_nearly_every_way_through_the_readers(module: ModuleTyp
     taken = {line for packet in CORPUS for code, _, line in edges_of(matcher, packet) if code.co_filename == path}
     missing = lines - taken
     assert len(missing) <= len(lines) // 10, sorted(missing)
+
+
+def test_all_readers_are_watched() -> None:
+    assert [each for each in WATCHED if not Path(each).exists()] == []
 
 
 @pytest.mark.skipif(not has_native(), reason="the native data plane is not built")
