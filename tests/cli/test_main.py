@@ -5,12 +5,22 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from types import ModuleType
 
 import pytest
+import structlog
 
 from cli.main import COMMANDS, main
+
+
+@pytest.fixture(autouse=True)
+def logs() -> Iterator[None]:
+    """Commands that run within a test set up the logs of the process, which other tests write to as well."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 def test_the_help_lists_every_command_and_loads_none() -> None:

@@ -117,7 +117,8 @@ def test_watch_shows_the_present_state_and_then_each_change(three: Command) -> N
 
 
 def test_watch_in_events_tells_what_happened(three: Command) -> None:
-    with three.stream("get", "ct", "--watch-only", "--output-watch-events", "-l", "team=y") as watch:
+    with three.stream("get", "ct", "-w", "--output-watch-events", "-l", "team=y") as watch:
+        watch.until(lambda line: columns(line)[:2] == ["ADDED", "c"])
         three.ok("label", "ct", "c", "seen=1")
         three.ok("label", "ct", "c", "team=x", "--overwrite")
         watch.until(lambda line: columns(line)[:2] == ["DELETED", "c"])
