@@ -161,12 +161,14 @@ class Operator:
         if upkeep.failure is not None:
             return self._retry_s(upkeep.failure, memory)
         memory.failures = 0
-        if upkeep.notes.record_changes:
+        if upkeep.notes.record_changes or upkeep.more:
             return self._patience.change_s
-        due_s = memory.quarantine.due_s()
+        waits_s = [self._patience.observe_s]
+        if (due_s := memory.quarantine.due_s()) is not None:
+            waits_s.append(max(due_s, self._patience.change_s))
         if upkeep.waits:
-            due_s = min(self._patience.refusal_s, due_s or self._patience.refusal_s)
-        return self._patience.observe_s if due_s is None else min(due_s, self._patience.observe_s)
+            waits_s.append(self._patience.refusal_s)
+        return min(waits_s)
 
     def _retry_s(self, failure: Failure, memory: Memory) -> float:
         wait_s = self._retry.delay_s(memory.failures)

@@ -106,6 +106,7 @@ class Quarantine:
         self._stale_s = stale_s
         self._clock = clock
         self._kept: dict[ObjectKey, _Refusal] = {}
+        self._looked_at = clock()
 
     def take_in(self, changes: Iterable[Change], submission: Submission) -> None:
         """Keep the changes that were refused, and forget those that were accepted."""
@@ -131,12 +132,13 @@ class Quarantine:
         if kept.subject != _subject(changes):
             del self._kept[item]
             return None
-        return kept.refusal if kept.until > self._clock() else None
+        self._looked_at = self._clock()
+        return kept.refusal if kept.until > self._looked_at else None
 
     def due_s(self) -> float | None:
-        """Return when the next change may be tried again, in seconds."""
-        now = self._clock()
-        return min((each.until - now for each in self._kept.values() if each.until > now), default=None)
+        """Return when the next change may be tried again that was objected to, in seconds."""
+        due = min((each.until for each in self._kept.values() if each.until > self._looked_at), default=None)
+        return max(due - self._clock(), 0.0) if due is not None else None
 
     def keep_only(self, items: Iterable[ObjectKey]) -> None:
         """Drop what was kept of items that are gone or want nothing any more."""

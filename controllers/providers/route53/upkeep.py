@@ -59,13 +59,15 @@ NONE_STANDING: Final[Mapping[ObjectKey, ItemResult]] = {}
 class Upkeep:
     """What one look brought: results by item, the ledger's notes, and a failure that ended it after something was sent.
 
-    `waits` when ownership in the zone has to become clear first, so that it is looked at again as after a refusal.
+    `waits` when ownership in the zone has to become clear first, so that it is looked at again as after a refusal. `more` when nothing
+    keeps the next batch from being sent.
     """
 
     results: Results
     notes: Notes
     failure: Failure | None = None
     waits: bool = False
+    more: bool = False
 
 
 class RecordKeeper:
@@ -115,7 +117,8 @@ class RecordKeeper:
         submission = await submit(self._account, zone_id, queue)
         self._quarantine.take_in(queue.changes, submission)
         results |= self._outcomes(queue, decisions, submission)
-        return self._upkeep(results, replace(notes, record_changes=submission.change_ids), submission.failure)
+        upkeep = self._upkeep(results, replace(notes, record_changes=submission.change_ids), submission.failure)
+        return replace(upkeep, more=bool(queue.later) and not submission.accepted)
 
     async def _decided(
         self, zone_id: str, wants: Sequence[Want], marks: Mapping[ObjectKey, Mark], observed: Observed

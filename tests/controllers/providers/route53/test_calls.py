@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from controllers.providers.route53.change import Action, Change
+from controllers.providers.route53.failure import BatchRejected, Fault
+from controllers.providers.route53.record import Record, RecordKey
+from controllers.providers.route53.submission import Quarantine, Submission
 from tests.controllers.providers.route53.fake.server import FakeAws
-from tests.controllers.providers.route53.ledger import LoneLedger, item
+from tests.controllers.providers.route53.ledger import KEY, PATIENCE, LoneLedger, item
 from tests.controllers.providers.route53.world import ACCOUNT, KEY_ID, SECRET, wire
 
 CHANGE, LIST, ASK = "ChangeResourceRecordSets", "ListResourceRecordSets", "GetChange"
@@ -89,6 +93,38 @@ async def test_what_is_refused_again_and_again_is_tried_less_and_less(aws: FakeA
         zone.apply([("DELETE", wire(ledger.fqdn("h3"), "CNAME", "x.example.net."))])
     ledger.put(item("h3", "192.0.2.2"))
     await ledger.until(lambda: ledger.is_marked("h3"), 5)
+
+
+async def test_a_batch_that_is_refused_as_a_whole_is_followed_by_the_next_at_once(
+    aws: FakeAws, ledger: LoneLedger
+) -> None:
+    await ledger.until_settled(20)
+    owners = [f"h{number}" for number in range(4)]
+    occupy(aws, ledger, *owners)
+    many = {"addresses": [f"192.0.2.{number}" for number in range(250)]}
+    for owner in owners:
+        ledger.put({**item(owner, ""), "a": many})
+    ledger.put(item("last", "192.0.2.1"))
+    before_s = ledger.clock()
+    await ledger.until(lambda: ledger.is_marked("last"), 10)
+    assert ledger.clock() - before_s < PATIENCE.refusal_s / 2
+
+
+def test_a_change_whose_time_comes_while_others_are_sent_is_due() -> None:
+    now = 0.0
+    change = Change(Action.CREATE, Record(RecordKey("www.example.com", "A"), None, {}), KEY)
+    quarantine = Quarantine(60.0, 1.0, lambda: now)
+    refused = Submission(refused={KEY: BatchRejected(Fault.VALUE)})
+    quarantine.take_in([change], refused)
+    assert quarantine.due_s() == 60.0
+    now = 59.0
+    assert quarantine.objection(KEY, [change]) is not None
+    now = 61.0
+    assert quarantine.due_s() == 0.0
+    assert quarantine.objection(KEY, [change]) is None
+    assert quarantine.due_s() is None, "it is tried now"
+    quarantine.take_in([change], refused)
+    assert quarantine.due_s() == 120.0
 
 
 async def test_a_quiet_hosted_zone_takes_three_requests_each_ten_minutes(aws: FakeAws, ledger: LoneLedger) -> None:
