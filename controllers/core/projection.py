@@ -188,7 +188,7 @@ def _is_known_to_be_of(claim: RecordSet, item: UnitRecordSet, verdict: Verdict) 
     """Say whether an item was surely made of a claim as it is.
 
     What is accepted is written, and fenced when it was another item. A claim that is kept out may have been made again with other options
-    than the ledger has, in another version: only what it has been told itself before is its own.
+    than the ledger has, in another version: only what it has been told itself before is its own, and to wait is not the provider's word.
     """
     if not is_item_of(claim, item):
         return False
@@ -196,7 +196,9 @@ def _is_known_to_be_of(claim: RecordSet, item: UnitRecordSet, verdict: Verdict) 
     if verdict.accepted or all(each is None for each in payloads):
         return True
     told = find_condition(claim.status.conditions, ConditionType.PROGRAMMED)
-    return told is not None and told.observed_generation == claim.meta.generation
+    if told is None or told.observed_generation != claim.meta.generation:
+        return False
+    return (told.status, told.reason, told.message) != (AWAITING.status, AWAITING.reason, AWAITING.message)
 
 
 def _is_of_former_claim(item: UnitRecordSet, claim: RecordSet) -> bool:

@@ -239,6 +239,17 @@ def test_a_claim_that_is_kept_out_and_has_options_is_programmed_when_it_was_told
     assert said(project(again, ACCEPTED, former, of), "Programmed") == (TRUE, "Programmed", "")
 
 
+def test_waiting_for_the_provider_does_not_make_a_result_of_a_former_claim_ones_own() -> None:
+    former = item_of(record_set("www"), {"options": {"proxied": False}})
+    of = result(former, condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed"))
+    again = record_set("www")
+    again = replace(again, spec=again.spec.model_copy(update={"options": {"proxied": True}}))
+    denied = refused(Reason.NOT_ALLOWED_BY_ZONE, "No.")
+    for _ in range(2):
+        again = replace(again, status=project(again, denied, former, of))
+        assert said(again.status, "Programmed") == (UNKNOWN, "Reconciling", "Waiting for the provider.")
+
+
 def test_a_generation_that_is_kept_out_does_not_wait_for_the_provider() -> None:
     former = item_of(record_set("www"))
     edited = record_set("www", metadata={"generation": 2})
