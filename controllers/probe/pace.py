@@ -49,10 +49,10 @@ class Pace:
         now = self._clock()
         line = self._lines.get(server)
         if line is None:
+            if len(self._lines) >= TIDY_AT:
+                self._tidy(now)
             most = max(int(self._per_s), 1)
             line = self._lines[server] = _Line(TokenBucket(self._per_s, BURST, now), deque(maxlen=most))
-            if len(self._lines) > TIDY_AT:
-                self._tidy(now)
         delay_s = line.bucket.reserve(now)
         line.last_s = now + delay_s
         while delay_s > 0 or (delay_s := line.full_s(now)) > 0:

@@ -31,7 +31,7 @@ from controllers.probe.answer import (
     text_of,
 )
 from controllers.probe.exchange import CONCURRENT_LIMIT, SHORT_OCTETS, NetworkExchange, has_route
-from controllers.probe.pace import Pace
+from controllers.probe.pace import IDLE_S, TIDY_AT, Pace
 from controllers.probe.round import Round, Server, probe
 
 QUESTION = Question("www.shop.test", dns.rdatatype.A)
@@ -250,6 +250,22 @@ async def test_turns_that_come_late_do_not_come_all_at_once() -> None:
     await asyncio.gather(*(send() for _ in range(40)))
     assert len(sent) == 40
     assert max(sum(begin <= each < begin + 0.99 for each in sent) for begin in sent) <= 20
+
+
+async def test_a_pace_holds_also_for_the_newest_of_very_many_servers() -> None:
+    now = 1e6
+    pace = Pace(20.0, lambda: now)
+    for count in range(TIDY_AT + 1):
+        await pace.wait_turn(Address(f"host-{count}"))
+    async with asyncio.timeout(5.0):
+        late = asyncio.ensure_future(pace.wait_turn(Address(f"host-{TIDY_AT}")))
+        await asyncio.sleep(0)
+        assert not late.done()
+        now += 0.05
+        await late
+    now += 2 * IDLE_S
+    await pace.wait_turn(Address("host-new"))
+    assert set(pace._lines) == {Address("host-new")}
 
 
 async def test_no_server_is_asked_faster_than_its_pace() -> None:
