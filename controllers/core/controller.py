@@ -165,8 +165,11 @@ class Composer:
             self.conversions.forget(inputs.key)
 
     async def _project(self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory) -> float:
-        """Write the statuses that changed; what is only on its way is written when it takes long. Returns when that is, 0 for never."""
-        writes = []
+        """Write the statuses that changed; what is only on its way is written when it takes long.
+
+        Returns when that is, or when one that was refused is tried again, 0 for never.
+        """
+        writes, written = [], []
         waiting: dict[tuple[str, ObjectKey], float] = {}
         held_s: list[float] = []
         since = self._provisional.get(inputs.key, {})
@@ -180,12 +183,14 @@ class Composer:
                     held_s.append(left_s)
                     continue
             writes.append(self._write_status(ref, claim, projected, inputs))
+            written.append(mark)
         if waiting:
             self._provisional[inputs.key] = waiting
         else:
             self._provisional.pop(inputs.key, None)
         await in_parallel(writes)
-        return min(held_s, default=0.0)
+        refused_s = (due_s for mark in written if (due_s := self._refusals.left_s(mark)) is not None)
+        return min((*held_s, *refused_s), default=0.0)
 
     def _projections(
         self, inputs: ZoneInputs, composition: Composition, memory: ZoneMemory

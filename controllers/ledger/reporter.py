@@ -184,10 +184,11 @@ class Reporter:
         *,
         is_intent: bool = False,
     ) -> None:
+        provider = self._context.provider()  # another one that comes during the request is a reason to try again
+        judge = (provider.meta.uid, provider.meta.generation) if provider is not None else None
+
         def ground() -> object:
-            provider = self._context.provider()
-            known = (provider.meta.uid, provider.meta.generation) if provider is not None else None
-            return part.meta.uid, part.meta.generation, known, without_times(new.dump())
+            return part.meta.uid, part.meta.generation, judge, without_times(old.dump()), without_times(new.dump())
 
         if (known := self._refusals.of(part.key, ground)) is not None:
             raise known

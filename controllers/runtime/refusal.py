@@ -14,6 +14,7 @@ from kube.errors import Invalid
 K = TypeVar("K", bound=Hashable)
 
 AGAIN_S: Final = 300.0
+SHORTEST_S: Final = 1.0
 
 
 class Refusals(Generic[K]):
@@ -30,9 +31,14 @@ class Refusals(Generic[K]):
             return None
         before, error, until = known
         if self._clock() < until and before == ground():
-            return error
+            return error.with_traceback(None)  # it would keep the frames of every raise, and add those of the next
         del self._known[key]
         return None
+
+    def left_s(self, key: K) -> float | None:
+        """Return in how many seconds a refused write is tried again at the latest, None when none is remembered; never 0."""
+        known = self._known.get(key)
+        return max(known[2] - self._clock(), SHORTEST_S) if known is not None else None
 
     def note(self, key: K, ground: object, error: Invalid) -> None:
         """Remember a refusal, and forget those that are old."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -128,6 +129,35 @@ async def test_a_status_that_is_refused_is_not_tried_again_before_it_is_another_
         with pytest.raises(Invalid, match="no"):
             await writer.report(unit.spec.zone.ref.key, [unit], other, [()], [()])
         assert len(tried) == 2
+    await writer.report(unit.spec.zone.ref.key, [unit], RESULT, [()], [()])
+    found = await client.get(ZONE_UNITS, name="zone", namespace=NAMESPACE)
+    assert found["status"]["zone"]["nameServers"] == ["ns1.example"]
+
+
+@pytest.mark.parametrize("moved", ["provider", "status"])
+async def test_a_status_that_is_refused_is_tried_again_when_the_provider_or_what_stands_there_is_another_one(
+    client: Client, monkeypatch: pytest.MonkeyPatch, moved: str
+) -> None:
+    """Also when that came while the refused request was under way."""
+    unit, writer = await made(client), reporter(client)
+    generation = 1
+    monkeypatch.setattr(
+        LedgerContext, "provider", lambda _: SimpleNamespace(meta=SimpleNamespace(uid="one", generation=generation))
+    )
+
+    async def refuse(*_: Any, **__: Any) -> dict[str, Any]:
+        nonlocal generation
+        generation += moved == "provider"
+        raise Invalid("no", code=422, reason="Invalid", causes=(Cause("status", "FieldValueInvalid", "no"),))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "patch_json", refuse)
+        with pytest.raises(Invalid, match="no"):
+            await writer.report(unit.spec.zone.ref.key, [unit], RESULT, [()], [()])
+    if moved == "status":
+        status = {"status": {"observedGeneration": 1}}
+        written = await client.patch_merge(ZONE_UNITS, status, name="zone", namespace=NAMESPACE, subresource="status")
+        unit = parse_zone_unit(written)
     await writer.report(unit.spec.zone.ref.key, [unit], RESULT, [()], [()])
     found = await client.get(ZONE_UNITS, name="zone", namespace=NAMESPACE)
     assert found["status"]["zone"]["nameServers"] == ["ns1.example"]
