@@ -6,9 +6,11 @@ zone it speaks of.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from controllers.api.record_withdrawal_item import ClassBinding, UnitWithdrawal, UnitWithdrawalStatus
 from controllers.api.zone_unit import ZoneUnit
@@ -25,6 +27,8 @@ from controllers.providers.hosted.view import ZoneView
 from kube.object import ObjectKey
 from zonemodel.name import Fqdn
 from zonemodel.record import RecordType
+
+NAME_OCTETS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,12 @@ class _Stamp:
 
 
 class WithdrawalWatch:
-    """Observes the withdrawals of hosted zones; `desk` asks the name servers."""
+    """Observes the withdrawals of hosted zones, during one leadership; `desk` asks the name servers."""
 
     def __init__(self, desk: ProbeDesk) -> None:
         self._desk = desk
+        self._name = secrets.token_hex(NAME_OCTETS)
+        self._unsure: dict[ObjectKey, frozenset[str]] = {}
         self._free: dict[ObjectKey, frozenset[str]] = {}
         self._zones: dict[ObjectKey, tuple[Lines, Head, PublishedZone]] = {}
 
@@ -66,6 +72,9 @@ class WithdrawalWatch:
         if not items:
             self.forget(view)
             return observe_all(main.spec.withdrawals, before, _class_binding(view), {}, now)
+        before = tuple(before)
+        if view.key not in self._unsure:
+            self._unsure[view.key] = _unsure(before, published.history.serial)
         domain = Fqdn(main.spec.zone.domain_name)
         zone = self._zone_of(view.key, domain, published)
         ttls_s = {item.claim_uid: _ttl_of(item, zone) for item in items}
@@ -77,7 +86,9 @@ class WithdrawalWatch:
         if probed is not None and _is_of(probed, plan, stamp):
             found = ((item, sight(item, probed.round)) for item in items)
             sightings = {
-                item.claim_uid: _with_snapshot(sighting, ttls_s[item.claim_uid], published, known=zone is not None)
+                item.claim_uid: _with_snapshot(
+                    self._timed(view.key, item, sighting), ttls_s[item.claim_uid], published, known=zone is not None
+                )
                 for item, sighting in found
                 if sighting is not None
             }
@@ -86,8 +97,15 @@ class WithdrawalWatch:
     def forget(self, view: ZoneView) -> None:
         """Drop a zone: it is not asked about any more."""
         self._desk.forget(view.key)
+        self._unsure.pop(view.key, None)
         self._free.pop(view.key, None)
         self._zones.pop(view.key, None)
+
+    def _timed(self, zone: ObjectKey, item: UnitWithdrawal, sighting: Sighting) -> Sighting:
+        """Return a sighting with a clock on which no half of a proof was begun that may have come to nothing before we led."""
+        if item.claim_uid not in self._unsure[zone]:
+            return sighting
+        return replace(sighting, clock=f"{sighting.clock} {self._name}")
 
     def _zone_of(self, key: ObjectKey, domain: Fqdn, published: Published) -> PublishedZone | None:
         """Return the snapshot in the form for lookups, made once for each; None when its content is not known."""
@@ -106,6 +124,12 @@ class WithdrawalWatch:
         before = self._free.get(zone, frozenset())
         reached = known and not level.behind
         return frozenset(uid for uid, ttl_s in ttls_s.items() if ttl_s is None and (reached or uid in before))
+
+
+def _unsure(before: Iterable[UnitWithdrawalStatus], serial: int | None) -> frozenset[str]:
+    """Return the claims whose last look was at another snapshot: those between may have given the address, and only their leader knew."""
+    data = ((each.claim_uid, each.provider.data) for each in before if each.provider is not None)
+    return frozenset(uid for uid, told in data if told is not None and told.get("serial") != serial)
 
 
 def _is_of(probed: Probed, plan: Plan, stamp: _Stamp) -> bool:

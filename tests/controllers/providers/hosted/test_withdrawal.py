@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dns.rdatatype
+import pytest
 
 from controllers.api.group import PROVIDERS, ZONE_CLASSES, ZONE_UNITS
 from controllers.api.provider import parse_provider
@@ -212,6 +213,24 @@ def test_servers_are_asked_anew_when_all_of_them_have_got_free_of_the_address_an
     story.behind = ("pod-b",)
     story.look(NOTHING, NOTHING)
     assert story.desk.plans[-1] == story.desk.plans[-2]
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_half_a_proof_outlives_a_leadership_unless_somebody_has_published_meanwhile(published: bool) -> None:
+    """What the snapshots of another leader gave nobody knows, and resolvers may remember it."""
+    story = Story()
+    story.look(NOTHING, NOTHING)
+    story.history = replace(story.history, serial=6)
+    assert story.look(NOTHING, NOTHING, after_s=30) == ("Unknown", "Reconciling"), "an edit of our own is known"
+    story.watch = WithdrawalWatch(story.desk)
+    if published:
+        story.history = replace(story.history, serial=8)
+    assert story.look(after_s=10) == ("Unknown", "Reconciling")
+    assert story.look(NOTHING, NOTHING, after_s=20) == (
+        ("Unknown", "Reconciling") if published else ("True", "Verified")
+    )
+    assert story.look(NOTHING, NOTHING, after_s=59)[0] == ("Unknown" if published else "True")
+    assert story.look(NOTHING, NOTHING, after_s=1) == ("True", "Verified")
 
 
 def test_without_withdrawals_nobody_is_asked() -> None:
