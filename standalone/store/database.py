@@ -202,7 +202,9 @@ def _refuse_remains(path: Path) -> None:
     """Refuse what is left of a store: a file without content, or a journal without its file, is not an empty store."""
     journal = path.with_name(f"{path.name}-wal")
     if path.is_symlink() and not path.exists():
-        raise DataDirUnusableError(f"{path} leads to {path.readlink()}, where nothing is; bring that back or remove the link")
+        raise DataDirUnusableError(
+            f"{path} leads to {path.readlink()}, where nothing is; bring that back or remove the link"
+        )
     if path.exists() and not path.stat().st_size:
         raise DataDirUnusableError(f"{path} has lost its content: a store is never 0 bytes long; {_move_away(path)}")
     if not path.exists() and journal.exists() and journal.stat().st_size:
