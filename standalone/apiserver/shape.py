@@ -31,9 +31,10 @@ def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, op
     schema = api.registry.schema(target.resource)
     if schema is not None:
         unknown += schema.prune(obj, live)
+        faults = [] if target.resource.custom else _read_built_in(schema, obj)
+        schema.default(obj, live)  # which drops nulls: in a built-in kind they are of any type
         if not target.resource.custom:
-            _read_built_in(target, schema, obj)
-        schema.default(obj, live)
+            _check_types(target, schema, obj, faults)
     warnings = [f'duplicate field "{path}"' for path in options.duplicate_fields]
     warnings += [f'unknown field "{path}"' for path in unknown]
     if warnings and options.field_validation is FieldValidation.STRICT:
@@ -45,15 +46,17 @@ def shape(api: Api, target: Target, obj: JsonObject, live: JsonObject | None, op
     return [*(warnings if options.field_validation is FieldValidation.WARN else []), *advice]
 
 
-def _read_built_in(target: Target, schema: StructuralSchema, obj: JsonObject) -> None:
-    """Read a built-in kind as the API's own decoder does, in place.
-
-    Refuses wrong types before the kind's rules, which rely on them, see the object (400).
-    """
+def _read_built_in(schema: StructuralSchema, obj: JsonObject) -> list[Fault]:
+    """Read a built-in kind as the API's own decoder does, in place; return what it cannot read."""
     faults: list[Fault] = []
     members = read(schema.root, {name: value for name, value in obj.items() if name != "metadata"}, "", faults)
     obj.update(members)
-    faults += [fault for fault in schema.validate(obj) if fault.kind is FaultKind.TYPE_INVALID]
+    return faults
+
+
+def _check_types(target: Target, schema: StructuralSchema, obj: JsonObject, unread: list[Fault]) -> None:
+    """Refuse what could not be read, and wrong types, before the kind's rules, which rely on them (400)."""
+    faults = unread + [fault for fault in schema.validate(obj) if fault.kind is FaultKind.TYPE_INVALID]
     if faults:
         kind, why = target.resource.kind, "; ".join(fault.message for fault in faults)
         raise bad_request(f'{kind} in version "{target.resource.version}" cannot be handled as a {kind}: {why}')

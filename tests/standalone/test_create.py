@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.standalone.rest import Rest
-from tests.standalone.widget import Widgets, config_map, config_maps
+from tests.standalone.widget import DEFINITIONS, Widgets, config_map, config_maps
 
 
 async def test_create_gives_identity_and_defaults(rest: Rest, widgets: Widgets) -> None:
@@ -337,3 +337,40 @@ async def test_services_get_what_their_type_implies(rest: Rest, namespace: str) 
     stored = (await rest.post(f"/api/v1/namespaces/{namespace}/services", body)).ok()["spec"]
     assert stored["allocateLoadBalancerNodePorts"] is True
     assert stored["sessionAffinityConfig"] == {"clientIP": {"timeoutSeconds": 10800}}
+
+
+@pytest.mark.parametrize(
+    ("path", "manifest"),
+    [
+        (
+            "/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices",
+            {"addressType": "IPv4", "endpoints": [{"addresses": ["192.0.2.1"], "hostname": None}], "ports": None},
+        ),
+        ("/api/v1/namespaces/{}/configmaps", {"data": None, "immutable": None}),
+        ("/api/v1/namespaces/{}/secrets", {"data": None, "stringData": None, "type": None}),
+        ("/api/v1/namespaces/{}/services", {"spec": {"ports": [{"port": 80, "name": None}], "selector": None}}),
+        ("/apis/coordination.k8s.io/v1/namespaces/{}/leases", {"spec": {"holderIdentity": None, "renewTime": None}}),
+    ],
+    ids=["EndpointSlice", "ConfigMap", "Secret", "Service", "Lease"],
+)
+async def test_null_is_nothing_in_a_built_in_kind(
+    rest: Rest, namespace: str, path: str, manifest: dict[str, Any]
+) -> None:
+    """Clients of Go write it for lists and maps that are empty."""
+    stored = (await rest.post(path.format(namespace), {"metadata": {"name": "one"}, **manifest})).ok()
+    assert None not in stored.values()
+    (await rest.put(f"{path.format(namespace)}/one", {**manifest, "metadata": stored["metadata"]})).ok()
+
+
+async def test_a_definition_may_have_nulls_for_its_status(rest: Rest, widgets: Widgets) -> None:
+    """Generators of manifests wrote it so for years."""
+    definition = (await rest.get(widgets.definition_path)).ok()
+    names = {"plural": "others", "kind": "Other", "shortNames": None}
+    manifest = {
+        "metadata": {"name": f"others.{widgets.group}", "creationTimestamp": None},
+        "spec": definition["spec"] | {"names": names},
+        "status": {"acceptedNames": {"kind": "", "plural": ""}, "conditions": None, "storedVersions": None},
+    }
+    stored = (await rest.post(DEFINITIONS, manifest)).ok()
+    assert stored["status"]["storedVersions"] == definition["status"]["storedVersions"]
+    (await rest.delete(f"{DEFINITIONS}/others.{widgets.group}")).ok()
