@@ -5,7 +5,7 @@ Owns that order, and what is remembered of refused changes. A listing that is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -38,6 +38,9 @@ from kube.object import ObjectKey
 REQUEST_CHANGES: Final = 200
 """Changes that are put together in one request, so that its note in the ledger stays small; one item alone may have more."""
 
+ASKED_IN_A_LOOK: Final = 50
+"""Records that are not listed and asked for one by one, so that many of them hold up neither the others nor the account."""
+
 GONE: Final = ItemResult(refused(Reason.PROVIDER_CHANGE_PENDING, "Deleted."), gone=True)
 UNKEPT: Final = refused(
     Reason.PROVIDER_CHANGE_PENDING, "The change was made and Cloudflare shows something else; it is made again later."
@@ -46,6 +49,11 @@ UNKEPT: Final = refused(
 
 STILL_LISTED: Final = refused(
     Reason.PROVIDER_CHANGE_PENDING, "Cloudflare lists a record that it does not find; the change is tried again later."
+)
+
+
+UNASKED: Final = refused(
+    Reason.PROVIDER_CHANGE_DEFERRED, "Cloudflare does not list its records and is asked for them in turn."
 )
 
 
@@ -87,32 +95,42 @@ class RecordWork:
         known = {entry.key: entry for status in entries for entry in status.record_sets}
         try:
             listing = await self.client.records(self.fact.id)
-            unlisted = await self._unlisted(items, known, listing)
+            unlisted, unasked = await self._unlisted(items, known, listing)
         except CloudflareError as error:
             verdict = waiting(Reason.PROVIDER_UNAVAILABLE, f"The records are not known: {error.message}.")
             if error.outcome_known:
                 verdict = refused(error.reason, f"{error.message}.")
             return RecordStep({item.key: ItemResult(verdict) for item in items}, intents, error, unlisted=True)
         found = Observation((*listing.records, *unlisted), listing.at)
-        plans = await self._planned(items, known, intents, found)
+        plans = await self._planned(items, known, intents, found, unasked)
         submission = Submission(self.client, self.fact.id, listing.at, intents, self.note)
         await self._submit(plans, submission)
         return self._concluded(plans, known, submission)
 
     async def _unlisted(
         self, items: Iterable[Item], known: dict[ObjectKey, UnitRecordSetStatus], listing: RecordListing
-    ) -> list[CloudflareRecord]:
+    ) -> tuple[list[CloudflareRecord], set[ObjectKey]]:
         """Return the records of leaving items that are there though the listing, which others may change between two pages, has them not.
 
-        What is called gone is forgotten: it is asked for by its identifier before. Raises CloudflareError.
+        What is called gone is forgotten: it is asked for by its identifier before. The items that it is not the turn of are returned,
+        too. Raises CloudflareError.
         """
         listed = {each.id for each in listing.records}
-        leaving = (item.key for item in items if item.source.deletion_requested)
-        unlisted = []
-        for record_id in sorted({each for key in leaving for each in recorded_ids(known.get(key))} - listed):
-            with suppress(NotFoundError):
-                unlisted.append(await self.client.record(self.fact.id, record_id))
-        return unlisted
+        unlisted: list[CloudflareRecord] = []
+        unasked: set[ObjectKey] = set()
+        asked = 0
+        for item in items:
+            missing = [each for each in recorded_ids(known.get(item.key)) if each not in listed]
+            if not item.source.deletion_requested or not missing:
+                continue
+            if asked and asked + len(missing) > ASKED_IN_A_LOOK:
+                unasked.add(item.key)
+                continue
+            asked += len(missing)
+            for record_id in missing:
+                with suppress(NotFoundError):
+                    unlisted.append(await self.client.record(self.fact.id, record_id))
+        return unlisted, unasked
 
     async def _planned(
         self,
@@ -120,10 +138,13 @@ class RecordWork:
         known: dict[ObjectKey, UnitRecordSetStatus],
         intents: Intents,
         found: Observation,
+        unasked: Container[ObjectKey],
     ) -> list[ItemPlan]:
         grace = timedelta(seconds=self.patience.grace_s)
 
         def plan(item: Item, more: tuple[str, ...] = ()) -> ItemPlan:
+            if item.key in unasked:
+                return ItemPlan(item, verdict=UNASKED)
             ids = (*recorded_ids(known.get(item.key)), *more)
             return plan_item(item, Known(ids, intents.records.get(item.key)), found, grace)
 
@@ -173,9 +194,10 @@ class RecordWork:
         step.next_s = self._next_s(plans, submission, refusals.values())
         return step
 
-    def _next_s(self, plans: Iterable[ItemPlan], submission: Submission, refusals: Iterable[Refusal]) -> float | None:
+    def _next_s(self, plans: Sequence[ItemPlan], submission: Submission, refusals: Iterable[Refusal]) -> float | None:
         due = [max(refusal.until - self.now, self.patience.confirm_s) for refusal in refusals]
-        if any(outcome.verdict in (SUBMITTED, VANISHED) for outcome in submission.outcomes.values()):
+        changed = any(outcome.verdict in (SUBMITTED, VANISHED) for outcome in submission.outcomes.values())
+        if changed or any(plan.verdict is UNASKED for plan in plans):
             due.append(self.patience.confirm_s)
         if any(not plan.sure for plan in plans):
             due.append(self.patience.grace_s)

@@ -265,6 +265,31 @@ async def test_a_record_that_a_listing_lacks_is_not_called_gone(world: World) ->
     assert world.records() == []
 
 
+async def test_records_that_listings_lack_are_asked_for_in_turns(world: World) -> None:
+    """Neither the account nor the others of the zone wait until all have been asked for."""
+    zone_id = await world.ready_zone()
+    names = [f"h{number}" for number in range(4)]
+    for number, name in enumerate(names):
+        await world.publish(a(name, *(f"192.0.{number}.{each}" for each in range(30))))
+    await world.stop_manager()
+    state = world.cloudflare.state
+    for record_id in world.record_ids("h0"):
+        del state.records[zone_id][record_id]
+    state.unlisted |= set(state.records[zone_id])
+    for name in names:
+        await world.delete(RECORD_SETS, name)
+    await world.apply(a("new"))
+    world.cloudflare.calls.clear()
+    await world.start_manager()
+    for name in names:
+        await world.until_gone(RECORD_SETS, name)
+    await world.until(lambda: world.is_programmed("new"))
+    assert {each["name"] for each in world.records()} == {f"new.{DOMAIN}"}
+    paths = [call.path.partition("?")[0] for call in world.cloudflare.calls]
+    first = paths.index(next(path for path in paths if path.endswith("/batch")))
+    assert sum("/dns_records/" in path for path in paths[:first]) == 30, "as many as fit in a look"
+
+
 async def test_a_record_that_a_listing_lacks_once_stays_ours(world: World) -> None:
     await world.ready_zone()
     await world.publish(a("www", "192.0.2.1"))
