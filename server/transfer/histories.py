@@ -56,7 +56,12 @@ class Histories:
         await self._work.run(_WORKERS)
 
     async def flush(self) -> None:
-        """Write what has not been written; for a server that stops."""
+        """Write what is served and has not been written; for a server that stops, when nothing else keeps step any more."""
+        if self._archive is None:
+            return
+        for apex in list(self._behind):
+            if apex in self._by_apex or apex in self._copied:
+                await self._settle(apex)
         for history in self._by_apex.values():
             if not history.is_saved:
                 await asyncio.to_thread(history.save)

@@ -114,8 +114,8 @@ class Transfers:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        await self._notifier.stop()
         await self._histories.flush()
+        await self._notifier.stop()
         if self._archive is not None:
             self._archive.close()
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import dns.flags
@@ -16,6 +17,7 @@ import dns.opcode
 import dns.rcode
 import pytest
 
+from server import rdtype
 from server.app import NameServer
 from server.config import Address, ServerConfig, ZoneFile
 from server.transfer.config import SecondaryZone, TransferConfig
@@ -27,7 +29,9 @@ from server.transfer.secondary.version import stepped_zone
 from server.transfer.serial import Soa
 from server.transfer.target import Target
 from server.zone.compile import Zone
+from server.zone.index import Changes
 from server.zone.judge import UnservableError
+from server.zone.recompile import recompile
 from tests.server.process import free_port
 from tests.server.running import becomes, data, running, until
 from tests.server.transfer.daemon import HOST, KEY_LINE, KEY_NAME
@@ -35,6 +39,7 @@ from tests.server.transfer.fake_primary import ZONE, FakePrimary, Script, reply,
 from tests.server.transfer.serving import over_tcp, over_udp
 from tests.server.transfer.zone import keyring
 from zonemodel.name import to_wire
+from zonemodel.rrset import RRset
 
 
 def config(folder: Path | None, *ports: int, signed: bool = False) -> ServerConfig:
@@ -189,6 +194,22 @@ async def test_a_restart_serves_what_was_kept_while_no_primary_is_there(tmp_path
         await becomes(server, "new.edit.test", ["192.0.2.2"])
     async with running(config(tmp_path, primary.port)) as server:
         assert await data(server, "new.edit.test") == ["192.0.2.2"]
+
+
+async def test_a_server_that_stops_keeps_what_has_just_been_served(tmp_path: Path) -> None:
+    async with pulling(tmp_path) as (primary, server):
+        apex = to_wire("edit.test")
+        before = server.catalog.zones[apex]
+        for task in server.transfers._tasks:
+            task.cancel()  # as the stop does, just before another version is there
+        (data_before,) = before.index.at(apex)[rdtype.SOA].rdatas
+        later = replace(
+            before.index.at(apex)[rdtype.SOA], rdatas=(data_before[:-20] + bytes((0, 0, 0, 9)) + data_before[-16:],)
+        )
+        changes = Changes((later, RRset(to_wire("late.edit.test"), rdtype.A, 60, (b"\xc0\0\2\x09",))))
+        server.catalog.replace(recompile(before, before.index.with_changes(changes), changes))
+    async with running(config(tmp_path, primary.port)) as server:
+        assert await data(server, "late.edit.test") == ["192.0.2.9"]
 
 
 async def test_a_restart_does_not_serve_what_has_expired_meanwhile(tmp_path: Path) -> None:
