@@ -145,10 +145,7 @@ class Controller(Generic[K]):
             self.queue.forget(key)
             self._log.error("reconcile cannot succeed", key=str(key), message=str(error))
         except asyncio.CancelledError as error:
-            if self._stopping:
-                raise
-            if not may_go_out():
-                self.queue.retry(key)  # it is about to be stopped, unless the lease is renewed at the last moment
+            if self._stopping or not may_go_out():
                 raise
             self._retry_unexpected(key, error)  # something that it waited for was cancelled, not the run itself
         except Exception as error:  # noqa: BLE001 - the worker edge

@@ -22,7 +22,6 @@ from kube.errors import (
     Unauthorized,
     Unavailable,
 )
-from kube.leadership import assert_leading, leading_while
 from tests.kube.virtual_loop import eventually
 
 Reconcile = Callable[[str], Awaitable[Requeue | None]]
@@ -203,27 +202,6 @@ async def test_a_run_whose_own_wait_is_cancelled_is_retried() -> None:
 
 def errors(kind: str) -> float:
     return REGISTRY.get_sample_value("dns_api_reconcile_errors_total", {"controller": "tested", "kind": kind}) or 0.0
-
-
-async def test_a_run_that_a_lease_out_of_time_cuts_off_is_no_fault_and_is_made_when_the_lease_goes_on() -> None:
-    holds, runs = False, list[str]()
-
-    async def reconcile(key: str) -> None:
-        runs.append(key)
-        if len(runs) == 1:
-            assert_leading()
-
-    leading_while(lambda: holds)
-    try:
-        with capture_logs() as logs:
-            async with running(reconcile) as controller:
-                controller.enqueue("a")
-                await eventually(lambda: len(runs) == 1)
-                holds = True
-                await eventually(lambda: len(runs) == 2)
-    finally:
-        leading_while(lambda: True)
-    assert not [each for each in logs if each["log_level"] == "error"]
 
 
 async def test_depth_and_durations_are_measured() -> None:
