@@ -30,6 +30,8 @@ STANDALONE: Final = (
 )
 COLLECTOR: Final = "tests/standalone/test_collector.py"
 """Minutes, as kube-controller-manager collects what has no owner when it looks, every half minute."""
+JUNK: Final = "tests/standalone/test_robustness.py"
+"""Random requests, to which kube-apiserver has more than one answer of its own."""
 TOGETHER: Final = ("-n", "2", "--dist", "loadfile")
 ALONE: Final = ("-p", "no:xdist")
 LONG: Final = ("-m", "(slow or not slow) and not endurance")
@@ -50,7 +52,7 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 RIGHTS: Final = (*ALONE, "tests/cluster/test_rights.py")
 SHORT: Final[Mapping[str, tuple[str, ...]]] = {
-    "behaviour of the API": (*TOGETHER, *(each for each in STANDALONE if each != COLLECTOR)),
+    "behaviour of the API": (*TOGETHER, *(each for each in STANDALONE if each not in (COLLECTOR, JUNK))),
     "contract and life": (*TOGETHER, "tests/product/contract/test_reasons.py", "tests/cluster/test_life.py"),
 }
 SHORT_RIGHTS: Final = (*RIGHTS, "-k", "without_a_right")

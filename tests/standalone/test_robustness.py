@@ -107,9 +107,9 @@ def whole(path: str, name: str) -> dict[str, Any]:
 def answered(reply: Reply) -> bool:
     """Whether the server knew what to make of the request.
 
-    kube-apiserver answers 500 when types do not fit a server-side apply, or the lists of a strategic merge patch.
+    kube-apiserver answers 500 when types do not fit a server-side apply, or the lists of a strategic merge patch, or have no key there.
     """
-    known = ("failed to ", "list element")
+    known = ("failed to ", "list element", "merge key")
     return reply.code in (200, 201, 400, 404, 409, 422) or any(each in str(reply.body) for each in known)
 
 
