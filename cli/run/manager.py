@@ -17,6 +17,7 @@ import uvloop
 from cli.options.boolean_flag import BooleanFlagCommand
 from cli.options.listen import parse_listener
 from cli.run.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
+from cli.run.failure import leaves
 from cli.run.logs import LogFormat, LogFormatOption, LogLevel, LogLevelOption, configure_logs
 from cli.run.process import relax_collector
 from cli.run.provider_options import Providers, with_manager_options
@@ -169,18 +170,9 @@ def _metrics(listen: tuple[str | None, int] | None, manager: Manager) -> Abstrac
 
 def _end(error: KubeError | MetricsListenError | ExceptionGroup[Exception]) -> None:
     """Tell about failures that have an explanation; raises all others."""
-    causes = list(_leaves(error))
+    causes = list(leaves(error))
     if not all(isinstance(each, KubeError | ListenError | MetricsListenError) for each in causes):
         raise error
     for each in causes:
         typer.echo(f"error: {each.message if isinstance(each, KubeError) else each}", err=True)
     raise typer.Exit(1) from error
-
-
-def _leaves(error: Exception) -> Iterator[Exception]:
-    """Yield what went wrong; parts that run beside one another fail as a group."""
-    if isinstance(error, ExceptionGroup):
-        for each in error.exceptions:
-            yield from _leaves(each)
-    else:
-        yield error

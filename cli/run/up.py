@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ import uvloop
 
 from cli.options.listen import parse_address
 from cli.run.app_options import GatewaySource, RecordSetNamespace, ServiceSource, apps_config
+from cli.run.failure import leaves
 from cli.run.logs import LogFormat, LogLevel, LogLevelOption, configure_logs
 from cli.run.process import relax_collector
 from cli.run.provider_options import Providers, with_up_options
@@ -79,21 +79,12 @@ def up_command(
     try:
         uvloop.run(up(config, Announcement(sys.stdout)))
     except (DataDirError, CacheError, ApiListenError, DnsListenError, KubeError, TimeoutError, ExceptionGroup) as error:
-        texts = [_advice(each) for each in _leaves(error)]
+        texts = [_advice(each) for each in leaves(error)]
         if not all(texts):
             raise
         for text in dict.fromkeys(texts):
             typer.echo(f"error: {text}", err=True)
         raise typer.Exit(1) from error
-
-
-def _leaves(error: Exception) -> Iterator[Exception]:
-    """Yield what went wrong; parts that run beside one another fail as a group."""
-    if isinstance(error, ExceptionGroup):
-        for each in error.exceptions:
-            yield from _leaves(each)
-    else:
-        yield error
 
 
 def _advice(error: Exception) -> str:

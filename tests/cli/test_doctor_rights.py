@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,13 +10,15 @@ from aiohttp import web
 from cli.doctor.finding import Finding, Result
 from cli.doctor.rights import examine_rights, switches_of
 from controllers.rights import manager_rights, server_rights
-from kube.access import Access
 from kube.client import Client
 from tests.helm.chart import container, one, only, render
 from tests.helm.place import NAMESPACE
 from tests.helm.rights import Right, rights_of
 from tests.helm.test_rights import CASES
 from tests.kube.fake_api import FakeApi, Request, refuse
+from tests.kube.fake_api_fixtures import api, client
+
+__all__ = ["api", "client"]
 
 DEPLOYMENTS = "/apis/apps/v1/deployments"
 REVIEWS = "/apis/authorization.k8s.io/v1"
@@ -49,18 +50,6 @@ def _asked(attributes: dict[str, str]) -> Right:
     resource = "/".join(filter(None, (attributes["resource"], attributes.get("subresource"))))
     group, verb = attributes.get("group", ""), attributes["verb"]
     return Right(group, resource, verb, attributes.get("namespace"), attributes.get("name"))
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    async with FakeApi() as server:
-        yield server
-
-
-@pytest.fixture
-async def client(api: FakeApi) -> AsyncIterator[Client]:
-    async with Client(Access(api.url), field_manager="tester") as opened:
-        yield opened
 
 
 @pytest.fixture

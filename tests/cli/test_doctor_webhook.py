@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,14 @@ from cryptography import x509
 
 from cli.doctor.finding import Finding, Result
 from cli.doctor.webhook import examine_webhook, judge_configuration
-from kube.access import Access
 from kube.client import Client
 from tests.controllers.core.admission.authority import Authority, ServingPair
 from tests.helm.chart import one, only, render
 from tests.helm.place import NAMESPACE
 from tests.kube.fake_api import FakeApi, refuse
+from tests.kube.fake_api_fixtures import api, client
+
+__all__ = ["api", "client"]
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -28,18 +29,6 @@ DEPLOYMENTS = "/apis/apps/v1/deployments"
 NOW = datetime.now(UTC)
 AUTHORITY = Authority()
 Object = dict[str, Any]
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    async with FakeApi() as server:
-        yield server
-
-
-@pytest.fixture
-async def client(api: FakeApi) -> AsyncIterator[Client]:
-    async with Client(Access(api.url), field_manager="tester") as opened:
-        yield opened
 
 
 def text(pem: bytes) -> str:

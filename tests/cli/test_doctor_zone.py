@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -22,6 +22,9 @@ from kube.access import Access
 from kube.client import Client
 from tests.helm.place import NAMESPACE
 from tests.kube.fake_api import FakeApi
+from tests.kube.fake_api_fixtures import api
+
+__all__ = ["api"]
 
 DOMAIN = "shop.example"
 ZONES = "/apis/dns.appthrust.io/v1alpha1/zones"
@@ -41,12 +44,6 @@ class OverUdp(asyncio.DatagramProtocol):
         name = reply.question[0].name
         reply.answer.append(dns.rrset.from_text(name, 60, "IN", "SOA", "ns1.shop.example. h.shop.example. 1 2 3 4 5"))
         self._transport.sendto(reply.to_wire(), addr)
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    async with FakeApi() as server:
-        yield server
 
 
 @contextmanager
