@@ -14,6 +14,7 @@ from controllers.core.providercontract.contract import Contracts
 from controllers.core.providercontract.resolution import Unresolved
 from tests.controllers.core import build
 from tests.controllers.core.withdrawal.build import provider
+from tests.controllers.ledger.withdrawal_item import WITHDRAWAL as ITEM
 
 Manifest = dict[str, Any]
 STORAGE = Contracts().storage(provider(), build.PROVIDER["name"])
@@ -73,13 +74,7 @@ UNIT: Manifest = {
         },
         "withdrawals": [
             {
-                "claimNamespace": "team",
-                "claimName": "old",
-                "claimUID": "u-1",
-                "claimGeneration": 1,
-                "name": "www",
-                "type": "A",
-                "address": "192.0.2.1",
+                **ITEM,
                 "allowed": True,
                 "waiver": WAIVER_BINDING,
             }
