@@ -31,7 +31,7 @@ impl<'a> Owned<'a> {
 
     /// What it takes in an answer whose question name owns it.
     pub fn octets(&self) -> usize {
-        self.rdatas.iter().map(|rdata| BESIDE_DATA + rdata.len()).sum()
+        octets_of(&self.rdatas)
     }
 }
 
@@ -54,7 +54,7 @@ impl<'a> Lent<'a> {
     pub fn octets(&self) -> usize {
         match self {
             Lent::Addresses(entry, rdtype) => plain_octets(entry, *rdtype),
-            Lent::Left(set) => set.rdatas.iter().map(|rdata| BESIDE_DATA + rdata.len()).sum(),
+            Lent::Left(set) => octets_of(&set.rdatas),
         }
     }
 
@@ -75,5 +75,10 @@ pub fn plain_octets(entry: &Entry<'_>, rdtype: u16) -> usize {
     if names_after(rdtype).is_none() || octets > MOST_DRAWN {
         return octets;
     }
-    own_set(entry, rdtype).2.iter().map(|rdata| BESIDE_DATA + rdata.len()).sum()
+    octets_of(&own_set(entry, rdtype).2)
+}
+
+/// What records take behind a pointer to their owner.
+fn octets_of(rdatas: &[impl AsRef<[u8]>]) -> usize {
+    rdatas.iter().map(|rdata| BESIDE_DATA + rdata.as_ref().len()).sum()
 }
