@@ -46,7 +46,7 @@ test: setup ## The fast tests
 
 test-slow: setup ## The long suites; DNS_API_DATA names a folder of real zones for some of them
 	@echo "==> long tests"
-	@$(PYTEST) -m 'slow and not endurance' -k 'not fuzz' --durations=10
+	@$(PYTEST) -m 'slow and not endurance' -k 'not fuzz' --timeout=900 --durations=10
 
 test-endurance: setup ## The longest suites, for a quiet machine
 	@echo "==> endurance tests"
@@ -54,7 +54,7 @@ test-endurance: setup ## The longest suites, for a quiet machine
 
 fuzz: setup ## Random input at the name server and the API
 	@echo "==> fuzz"
-	@$(PYTEST) -m 'slow and not endurance' -k fuzz --durations=10
+	@$(PYTEST) -m 'slow and not endurance' -k fuzz --timeout=900 --durations=10
 
 test-kube: setup ## The product on a real kube-apiserver and etcd (needs go)
 	@echo "==> kube-apiserver, kube-controller-manager and etcd in .kube-real (built once, some minutes)"
