@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
+from aiohttp.connector import Connection
 from yarl import URL
 
 from kube import errors
@@ -48,6 +49,7 @@ class Transport:
             connector=aiohttp.TCPConnector(
                 limit=connections, ssl=access.ssl_context or True, socket_factory=_keep_alive_socket
             ),
+            request_class=_FencedRequest,
             headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": user_agent},
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -144,8 +146,6 @@ class Transport:
         body: bytes | None,
         timeout: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
-        if method != "GET":
-            assert_leading()
         if authorization:
             headers = {**headers, "Authorization": authorization}
         # a large body given as a stream is written piece by piece, and lets others run in between
@@ -179,6 +179,15 @@ class Transport:
         if text not in self._warned and len(self._warned) < 1000:
             self._warned.add(text)
             self._report_warning(text)
+
+
+class _FencedRequest(aiohttp.ClientRequest):
+    """Asks whether a write may still go out when it has its connection: what waited for one may have waited for too long."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        if self.method != "GET":
+            assert_leading()
+        return await super().send(conn)
 
 
 def _log_warning(text: str) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import aclosing
 from typing import Any
 
@@ -304,6 +304,34 @@ async def test_what_was_refused_is_not_sent_again_for_a_leader_whose_time_is_up(
         with pytest.raises(asyncio.CancelledError):
             await asyncio.create_task(lead())
     assert [each.method for each in api.requests] == ["POST"]
+
+
+async def test_a_write_that_gets_its_connection_when_the_time_is_up_does_not_go_out(api: FakeApi) -> None:
+    leads = True
+
+    async def follow() -> None:
+        async for _ in client.watch(THINGS, resource_version="100", timeout_s=60, idle_timeout_s=20):
+            pass
+
+    async def lead(write: Awaitable[object]) -> None:
+        leading_while(lambda: leads)
+        await write
+
+    async with Client(Access(api.url), connections=1) as client:
+        busy = asyncio.create_task(follow())
+        await eventually(lambda: api.watching == 1)
+        waiting = [
+            asyncio.create_task(lead(client.create(THINGS, thing("a")))),
+            asyncio.create_task(lead(client.list(THINGS))),
+        ]
+        await asyncio.sleep(0)
+        leads = False
+        busy.cancel()
+        written, read = await asyncio.gather(*waiting, return_exceptions=True)
+        assert isinstance(written, asyncio.CancelledError)
+        assert read is None
+        await client.create(THINGS, thing("b"))  # the one connection is not lost
+    assert [each.method for each in api.requests if not each.is_watch] == ["GET", "POST"]
 
 
 async def test_a_failing_renewal_is_an_error_of_ours(api: FakeApi) -> None:
