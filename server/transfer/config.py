@@ -28,7 +28,7 @@ class TransferConfig:
 
     `every_zone` and, beside it, `zones` say who may transfer the zones whose source does not say it, and who is told of their changes:
     those of master files and of `secondaries`. At most `outgoing` transfers go on at once, `outgoing_per_client` of them to one
-    client, and `incoming` from primaries.
+    client, and `incoming` from primaries, `incoming_per_primary` of them from one.
     """
 
     key_files: tuple[Path, ...] = ()
@@ -37,4 +37,5 @@ class TransferConfig:
     secondaries: tuple[SecondaryZone, ...] = ()
     outgoing: int = 16
     outgoing_per_client: int = 4
-    incoming: int = 8
+    incoming: int = 16
+    incoming_per_primary: int = 4

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,7 +33,8 @@ from zonemodel.name import WireName
 _ATTEMPTS: Final = 9
 _REPLY_S: Final = 3.0
 _BACKOFF: Final = Backoff(first_s=1.0, base_s=2.0, cap_s=60.0)
-_AT_ONCE: Final = 64
+_AT_ONCE: Final = 32
+"""Notices that one server has to answer; one that is away holds up nobody else's."""
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +64,7 @@ class Notifier:
         self._sources = sources
         self._counters = counters
         self._errands: dict[tuple[WireName, Target], _Errand] = {}
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._turns: defaultdict[Target, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
 
     def announce(self, apex: WireName) -> None:
         """Have everybody told that a zone has another serial."""
@@ -94,7 +96,7 @@ class Notifier:
             if apex not in self._catalog.zones:
                 return
             try:
-                async with self._turns:
+                async with self._turns[target]:
                     await self._send(apex, target)
                 return
             except (OSError, TimeoutError, SignatureError, ValueError) as failure:

@@ -59,8 +59,9 @@ class Transfers:
         self._tasks: list[asyncio.Task[None]] = []
         permissions = Permissions(catalog, config)
         sources = Sources(listen)
-        incoming = Slots(config.incoming, config.incoming, _MOST_SECONDARIES)
-        surroundings = Surroundings(catalog, self._archive, incoming, self._keys, sources, self.counters)
+        asking = Slots(_MOST_SECONDARIES, config.incoming_per_primary, _MOST_SECONDARIES)
+        incoming = Slots(config.incoming, config.incoming_per_primary, _MOST_SECONDARIES)
+        surroundings = Surroundings(catalog, self._archive, asking, incoming, self._keys, sources, self.counters)
         self._secondaries = Secondaries(config.secondaries, surroundings)
         self._notifier = Notifier(catalog, permissions, self._keys, sources, self.counters)
         pulled = self._secondaries.apexes

@@ -15,7 +15,7 @@ from server.transfer.exchange import Sources, request_message
 from server.transfer.key_store import KeyStore
 from server.transfer.message import Packer
 from server.transfer.record import Record, soa_record
-from server.transfer.secondary.assembly import Assembly, Outcome, SequenceError, UpToDate
+from server.transfer.secondary.assembly import Assembly, Outcome, SequenceError
 from server.transfer.secondary.stream import PrimaryError, asking
 from server.transfer.serial import is_newer, read_soa, serial_of
 from server.transfer.target import Target
@@ -34,17 +34,16 @@ class Primary:
     sources: Sources
     keys: KeyStore
 
-    async def news(self, apex: WireName, present: ZoneIndex | None, *, has_expired: bool = False) -> Outcome:
-        """Return what the primary has that goes beyond `present`, None for nothing yet; raises PrimaryError.
+    async def news(
+        self, apex: WireName, present: ZoneIndex | None, serial: int, *, has_expired: bool = False
+    ) -> Outcome:
+        """Return what the primary, which has this serial, has beyond `present`, None for nothing yet; raises PrimaryError.
 
         A version that `has_expired` binds nobody: a primary that began its serials anew has the zone then, whatever it is.
         """
-        serial = await self._serial(apex)
         if present is None:
             return await self.whole(apex)
         have = serial_of(present)
-        if serial == have:
-            return UpToDate()
         if not is_newer(serial, have):
             if has_expired:
                 return await self.whole(apex)
@@ -64,7 +63,8 @@ class Primary:
         """Return the whole zone; raises PrimaryError."""
         return await self._transfer(request_message(QUERY, apex, rdtype.AXFR), apex, None)
 
-    async def _serial(self, apex: WireName) -> int:
+    async def serial(self, apex: WireName) -> int:
+        """Return the serial of the zone that the primary has; raises PrimaryError."""
         async with asking(request_message(QUERY, apex, rdtype.SOA), self.target, self.sources, self.keys) as reply:
             message = await reply.next()
             reply.finish()

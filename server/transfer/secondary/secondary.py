@@ -46,10 +46,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the zones of one server that are pulled have in common."""
+    """What the zones of one server that are pulled have in common.
+
+    `asking` has turns for the question whether there is news, `slots` for transfers: neither the zones of a primary that is away nor
+    those of a slow one hold up those of others.
+    """
 
     catalog: Catalog
     archive: Archive | None
+    asking: Slots
     slots: Slots
     keys: KeyStore
     sources: Sources
@@ -146,7 +151,7 @@ class Secondary:
         """Ask one primary after the other until one of them could be asked, beginning with the one that answered last."""
         for primary in list(self._primaries):
             try:
-                async with asyncio.timeout(_LONGEST_S), self._around.slots.one(primary.target.host):
+                async with asyncio.timeout(_LONGEST_S):
                     await self._refresh_from(primary)
             except (PrimaryError, UnservableError, TimeoutError) as error:
                 log.warning(
@@ -162,10 +167,28 @@ class Secondary:
 
     async def _refresh_from(self, primary: Primary) -> None:
         """Raises PrimaryError, or UnservableError for what is no zone."""
+        around, host = self._around, primary.target.host
+        async with around.asking.one(host):
+            began_s = time.monotonic()
+            serial = await primary.serial(self.apex)
+        if self._zone is not None and serial == serial_of(self._zone.index):
+            self._serve(self._zone)
+        else:
+            async with around.slots.one(host):
+                await self._transfer_from(primary, serial)
+        self._refreshed_s = began_s
+        if around.archive is not None:
+            try:
+                await asyncio.to_thread(around.archive.note_refresh, self.apex, time.time())
+            except OSError as error:
+                log.warning("time of a refresh cannot be kept", zone=name_text(self.apex), error=str(error))
+
+    async def _transfer_from(self, primary: Primary, serial: int) -> None:
+        """Serve what a primary that has this serial has; raises as `_refresh_from` does."""
         began_s = time.monotonic()
         has_expired = self.apex not in self._around.catalog.zones
         outcome = await primary.news(
-            self.apex, None if self._zone is None else self._zone.index, has_expired=has_expired
+            self.apex, None if self._zone is None else self._zone.index, serial, has_expired=has_expired
         )
         if isinstance(outcome, Steps) and self._zone is not None:
             try:
@@ -178,7 +201,6 @@ class Secondary:
             zone = await self._compiled(outcome)
         is_new = zone is not self._zone
         self._serve(zone)
-        self._refreshed_s = began_s
         if is_new:
             self._around.counters.received["IXFR" if isinstance(outcome, Steps) else "AXFR"] += 1
             log.info(
@@ -188,8 +210,6 @@ class Secondary:
                 serial=serial_of(zone.index),
                 duration_s=round(time.monotonic() - began_s, 3),
             )
-        if self._around.archive is not None:
-            await asyncio.to_thread(self._around.archive.note_refresh, self.apex, time.time())
 
     async def _compiled(self, outcome: Outcome) -> Zone:
         """Return the zone that an outcome other than differences stands for."""

@@ -142,6 +142,18 @@ async def test_it_is_given_up_where_nobody_ever_answers(tmp_path: Path, monkeypa
         assert listener.serials[-1] == 2
 
 
+async def test_a_server_that_never_answers_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier, "_AT_ONCE", 1)
+    monkeypatch.setattr(notifier, "_REPLY_S", 3600.0)
+    async with (
+        listening(ignored=1000) as away,
+        listening() as there,
+        primary(EditedZone().fill(20), tmp_path, every_zone=notified(away, there)),
+    ):
+        await heard(away, [1])
+        await heard(there, [1])
+
+
 async def test_news_goes_out_at_once_though_the_last_waits_for_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

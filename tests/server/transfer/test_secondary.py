@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
 import threading
 import time
@@ -15,11 +17,13 @@ import dns.message
 import dns.name
 import dns.opcode
 import dns.rcode
+import dns.rdatatype
 import pytest
 
 from server import rdtype
 from server.app import NameServer
 from server.config import Address, ServerConfig, ZoneFile
+from server.transfer.archive import Archive
 from server.transfer.config import SecondaryZone, TransferConfig
 from server.transfer.difference import Difference
 from server.transfer.key import key_name
@@ -33,7 +37,7 @@ from server.zone.index import Changes
 from server.zone.judge import UnservableError
 from server.zone.recompile import recompile
 from tests.server.process import free_port
-from tests.server.running import becomes, data, running, until
+from tests.server.running import ANY_PORT, becomes, data, running, until
 from tests.server.transfer.daemon import HOST, KEY_LINE, KEY_NAME
 from tests.server.transfer.fake_primary import ZONE, FakePrimary, Script, reply, soa, zone_records
 from tests.server.transfer.serving import over_tcp, over_udp
@@ -142,6 +146,45 @@ async def test_a_primary_that_comes_later_is_found() -> None:
 async def test_the_first_primary_that_can_be_asked_will_do() -> None:
     async with FakePrimary() as primary, running(config(None, free_port(), primary.port)) as server:
         await becomes(server, "www.edit.test", ["192.0.2.1"])
+
+
+@pytest.mark.parametrize("silent_at", ["SOA", "AXFR"])
+async def test_a_primary_that_never_answers_holds_up_the_zones_of_no_other(silent_at: str) -> None:
+    hung_up = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = dns.message.from_wire((await reader.read(1000))[2:])
+        question = request.question[0]
+        if dns.rdatatype.to_text(question.rdtype) == silent_at:
+            await hung_up.wait()
+        else:
+            octets = reply(request, f"{question.name} 300 IN SOA . . 1 1 1 1 1")
+            writer.write(len(octets).to_bytes(2, "big") + octets)
+        writer.close()
+
+    async with FakePrimary() as primary:
+        away = await asyncio.start_server(serve, "127.0.0.2", 0)
+        never = Target(Address("127.0.0.2", away.sockets[0].getsockname()[1]))
+        zones = [SecondaryZone(to_wire(f"{number}.test"), (never,)) for number in range(40)]
+        zones.append(SecondaryZone(to_wire(ZONE), (Target(Address(HOST, primary.port)),)))
+        async with running(ServerConfig((ANY_PORT,), transfer=TransferConfig(secondaries=tuple(zones)))) as server:
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
+        hung_up.set()
+        away.close()
+        await away.wait_closed()
+
+
+async def test_a_time_of_refresh_that_cannot_be_kept_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Archive, "note_refresh", refuse)
+    async with pulling(tmp_path) as (primary, server):
+        primary.serve(2, "other")
+        await notice(server)
+        await becomes(server, "other.edit.test", ["192.0.2.1"])
 
 
 async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
