@@ -33,17 +33,24 @@ class SeenZone:
 class Memory:
     """One zone's memory; `due` is the moment from which on a look is called for even though nothing is new.
 
-    `terms` are those that the class had last, for deletions that outlive it.
+    `terms` are those that the class had last, for deletions that outlive it. `request` is the last one that somebody made for a look.
     """
 
     quarantine: Quarantine
     wants: WantCache = field(default_factory=WantCache)
     token: Token | None = None
+    request: str | None = None
     statuses: tuple[ZoneUnitStatus, ...] = ()
     due: float = 0.0
     failures: int = 0
     terms: Terms | None = None
     zone: SeenZone | None = None
+
+    def heed(self, request: str | None) -> None:
+        """Have nothing wait that was refused before a new request for a look."""
+        if request != self.request:
+            self.request = request
+            self.quarantine.release()
 
     def is_current(self, token: Token, statuses: tuple[ZoneUnitStatus, ...], now: float) -> bool:
         """Say whether the last look still holds: nothing is new, nobody changed what was written, and it is not due."""

@@ -6,14 +6,15 @@ nothing that was done is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from controllers.providers.route53.change import Change, Unit, bind, halves, take_batch
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import BatchRejected, Failure, Fault
-from controllers.providers.route53.record import fingerprint
+from controllers.providers.route53.record import Observed, Record, fingerprint
 from kube.object import ObjectKey
 
 
@@ -83,7 +84,28 @@ async def _send(account: Account, zone_id: str, units: Sequence[Unit], submissio
 REFUSALS_AT_LAST: Final = 12
 """How many times as long as at first a refused change waits in the end."""
 
-Subject = tuple[tuple[str, str], ...]
+Subject = tuple[tuple[tuple[str, str], ...], frozenset[str]]
+"""What was refused: the changes of an item, and the record sets that stood beside them at their name."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a hosted zone holds, as far as it can be what a change is refused for."""
+
+    observed: Observed
+
+    def beside(self, changed: Record) -> frozenset[str]:
+        """Return the fingerprints of the other record sets of a name."""
+        return frozenset(
+            fingerprint(each) for each in self._by_name.get(changed.key.name, ()) if each.key != changed.key
+        )
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Record]]:
+        found: dict[str, list[Record]] = {}
+        for key, records in self.observed.items():
+            found.setdefault(key.name, []).extend(records)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +119,8 @@ class _Refusal:
 class Quarantine:
     """Changes that were refused alone: the same ones are not sent again before their time, which gets longer each time.
 
-    What is wrong once is mostly wrong for good, and many of them would take all that an account may ask.
+    What is wrong once is mostly wrong for good, and many of them would take all that an account may ask. Where something else stands
+    beside them than before, they are sent at once: that may have been what they were refused for.
     """
 
     def __init__(self, refusal_s: float, stale_s: float, clock: Callable[[], float]) -> None:
@@ -108,7 +131,11 @@ class Quarantine:
         self._kept: dict[ObjectKey, _Refusal] = {}
         self._looked_at = clock()
 
-    def take_in(self, changes: Iterable[Change], submission: Submission) -> None:
+    def release(self) -> None:
+        """Have everything be tried once more; what is refused again waits as long as it would have."""
+        self._kept = {key: replace(kept, until=self._clock()) for key, kept in self._kept.items()}
+
+    def take_in(self, changes: Iterable[Change], submission: Submission, around: Surroundings) -> None:
         """Keep the changes that were refused, and forget those that were accepted."""
         refused: dict[ObjectKey, list[Change]] = {}
         for change in changes:
@@ -117,19 +144,19 @@ class Quarantine:
             elif change.item in submission.accepted:
                 self._kept.pop(change.item, None)
         for item, kept in refused.items():
-            refusal, subject, before = submission.refused[item], _subject(kept), self._kept.get(item)
+            refusal, subject, before = submission.refused[item], _subject(kept, around), self._kept.get(item)
             stale = refusal.fault is Fault.STALE
             wait_s, limit_s = (self._stale_s, self._refusal_s) if stale else (self._refusal_s, self._limit_s)
             if before is not None and (before.subject, before.refusal.fault) == (subject, refusal.fault):
                 wait_s = min(2 * before.wait_s, limit_s)
             self._kept[item] = _Refusal(subject, refusal, wait_s, self._clock() + wait_s)
 
-    def objection(self, item: ObjectKey, changes: Iterable[Change]) -> BatchRejected | None:
+    def objection(self, item: ObjectKey, changes: Sequence[Change], around: Surroundings) -> BatchRejected | None:
         """Return why an item's changes are not to be sent now, None when they may be."""
         kept = self._kept.get(item)
         if kept is None:
             return None
-        if kept.subject != _subject(changes):
+        if kept.subject != _subject(changes, around):
             del self._kept[item]
             return None
         self._looked_at = self._clock()
@@ -146,5 +173,6 @@ class Quarantine:
         self._kept = {key: kept for key, kept in self._kept.items() if key in wanted}
 
 
-def _subject(changes: Iterable[Change]) -> Subject:
-    return tuple((change.action.value, fingerprint(change.record)) for change in changes)
+def _subject(changes: Sequence[Change], around: Surroundings) -> Subject:
+    sent = tuple((change.action.value, fingerprint(change.record)) for change in changes)
+    return sent, frozenset[str]().union(*(around.beside(change.record) for change in changes))

@@ -23,7 +23,7 @@ from controllers.providers.route53.ownership.desk import Claims, OwnershipDesk
 from controllers.providers.route53.plan import Decision, Step, plan
 from controllers.providers.route53.record import Observed
 from controllers.providers.route53.state import Mark, Notes
-from controllers.providers.route53.submission import Quarantine, Queue, Submission, queue_up, submit
+from controllers.providers.route53.submission import Quarantine, Queue, Submission, Surroundings, queue_up, submit
 from controllers.providers.route53.want import Want, Wants
 from controllers.runtime.metrics import DRIFT_REPAIRS
 from kube.object import ObjectKey
@@ -106,7 +106,8 @@ class RecordKeeper:
         decisions = await self._decided(zone_id, wants, marks, observed)
         self._announce_decisions(decisions, marks)
         results = {key: _settled(decision) for key, decision in decisions.items()}
-        queue = self._queue_up(decisions, results)
+        around = Surroundings(observed)
+        queue = self._queue_up(decisions, results, around)
         claims = self._claims(queue, decisions, results)
         queue = queue.without(claims.faults)
         if any(_is_new_intent(decisions[change.item]) for change in queue.changes):
@@ -115,7 +116,7 @@ class RecordKeeper:
         if not queue.batch:
             return self._upkeep(results, notes)
         submission = await submit(self._account, zone_id, queue)
-        self._quarantine.take_in(queue.changes, submission)
+        self._quarantine.take_in(queue.changes, submission, around)
         results |= self._outcomes(queue, decisions, submission)
         upkeep = self._upkeep(results, replace(notes, record_changes=submission.change_ids), submission.failure)
         return replace(upkeep, more=bool(queue.later) and not submission.accepted)
@@ -167,12 +168,12 @@ class RecordKeeper:
             return Upkeep(results, notes, failure)
         return Upkeep(results, notes, failure or desk.failure, desk.waits)
 
-    def _queue_up(self, decisions: Mapping[ObjectKey, Decision], results: Results) -> Queue:
+    def _queue_up(self, decisions: Mapping[ObjectKey, Decision], results: Results, around: Surroundings) -> Queue:
         changes: list[Change] = []
         for key, decision in decisions.items():
             if not decision.changes:
                 continue
-            refusal = self._quarantine.objection(key, decision.changes)
+            refusal = self._quarantine.objection(key, decision.changes, around)
             if refusal is None:
                 changes += decision.changes
                 results[key] = _result(NEXT_BATCH, decision.held)

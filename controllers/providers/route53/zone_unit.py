@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
@@ -86,6 +87,7 @@ class ZoneUnitReconciler:
         token = token_of(view, terms, judgement.verdict)
         if memory.is_current(token, self._statuses(view), self._context.now()):
             return Requeue(memory.wait_s(self._context.now()))
+        memory.heed(main.meta.annotations.get(RECONCILE_REQUEST))
         look = look_at(view, main, memory, self._reporter.status_of)
         if terms is None:
             outcome = await self._without_terms(look, judgement.verdict, memory)

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from controllers.api.condition import ConditionStatus
-from controllers.api.crd import ACCEPTED, AGE, Column, Kind, condition_column
+from controllers.api.crd import ACCEPTED, STANDING, Column, Kind, condition_column
 from controllers.api.object import ApiObject, parser
 from controllers.ledger.identity import READY, IdentityStatus
 from controllers.providers.route53.binding import GROUP
@@ -134,9 +134,8 @@ IDENTITY_KIND: Final = Kind(
         Column("Region", ".spec.region"),
         ACCEPTED,
         condition_column(READY),
-        Column("Reason", '.status.conditions[?(@.type=="Ready")].reason', wide=True),
         Column("Checked", ".status.lastCredentialCheckTime", "date", wide=True),
-        AGE,
+        *STANDING,
     ),
     strict=False,
 )

@@ -8,8 +8,8 @@ import pytest
 
 from controllers.providers.route53.change import Action, Change
 from controllers.providers.route53.failure import BatchRejected, Fault
-from controllers.providers.route53.record import Record, RecordKey
-from controllers.providers.route53.submission import Quarantine, Submission
+from controllers.providers.route53.record import Record, RecordKey, values_record
+from controllers.providers.route53.submission import Quarantine, Submission, Surroundings
 from tests.controllers.providers.route53.fake.server import FakeAws
 from tests.controllers.providers.route53.ledger import KEY, PATIENCE, LoneLedger, item
 from tests.controllers.providers.route53.world import ACCOUNT, KEY_ID, SECRET, wire
@@ -91,8 +91,22 @@ async def test_what_is_refused_again_and_again_is_tried_less_and_less(aws: FakeA
     (zone,) = aws.route53.zones.values()
     with aws.lock:
         zone.apply([("DELETE", wire(ledger.fqdn("h3"), "CNAME", "x.example.net."))])
-    ledger.put(item("h3", "192.0.2.2"))
-    await ledger.until(lambda: ledger.is_marked("h3"), 5)
+    await ledger.until(lambda: ledger.is_marked("h3"), 20)
+    assert not ledger.is_marked("h4")
+
+
+async def test_a_request_for_a_look_has_everything_tried_once_that_was_refused(
+    aws: FakeAws, ledger: LoneLedger
+) -> None:
+    await ledger.until_settled(20)
+    occupy(aws, ledger, "www")
+    ledger.put(item("www", "192.0.2.1"))
+    await hours(ledger, 1)
+    before = aws.count(CHANGE)
+    await ledger.look_again()
+    assert aws.count(CHANGE) == before + 1
+    await ledger.round()
+    assert aws.count(CHANGE) == before + 1, "it waits as long as it would have"
 
 
 async def test_a_batch_that_is_refused_as_a_whole_is_followed_by_the_next_at_once(
@@ -115,16 +129,30 @@ def test_a_change_whose_time_comes_while_others_are_sent_is_due() -> None:
     change = Change(Action.CREATE, Record(RecordKey("www.example.com", "A"), None, {}), KEY)
     quarantine = Quarantine(60.0, 1.0, lambda: now)
     refused = Submission(refused={KEY: BatchRejected(Fault.VALUE)})
-    quarantine.take_in([change], refused)
+    around = Surroundings({})
+    quarantine.take_in([change], refused, around)
     assert quarantine.due_s() == 60.0
     now = 59.0
-    assert quarantine.objection(KEY, [change]) is not None
+    assert quarantine.objection(KEY, [change], around) is not None
     now = 61.0
     assert quarantine.due_s() == 0.0
-    assert quarantine.objection(KEY, [change]) is None
+    assert quarantine.objection(KEY, [change], around) is None
     assert quarantine.due_s() is None, "it is tried now"
-    quarantine.take_in([change], refused)
+    quarantine.take_in([change], refused, around)
     assert quarantine.due_s() == 120.0
+
+
+def test_a_change_is_due_when_something_else_stands_beside_it() -> None:
+    www = RecordKey("www.example.com", "A")
+    neighbour = values_record(RecordKey(www.name, "CNAME"), 60, ["x.example.net."])
+    elsewhere = values_record(RecordKey("api.example.com", "A"), 60, ["192.0.2.1"])
+    change = Change(Action.CREATE, values_record(www, 60, ["192.0.2.1"]), KEY)
+    quarantine = Quarantine(60.0, 1.0, lambda: 0.0)
+    refused = Submission(refused={KEY: BatchRejected(Fault.NEIGHBOUR)})
+    quarantine.take_in([change], refused, Surroundings({neighbour.key: (neighbour,)}))
+    same = Surroundings({neighbour.key: (neighbour,), elsewhere.key: (elsewhere,), www: (change.record,)})
+    assert quarantine.objection(KEY, [change], same) is not None
+    assert quarantine.objection(KEY, [change], Surroundings({elsewhere.key: (elsewhere,)})) is None
 
 
 async def test_a_quiet_hosted_zone_takes_three_requests_each_ten_minutes(aws: FakeAws, ledger: LoneLedger) -> None:
