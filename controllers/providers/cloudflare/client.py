@@ -27,6 +27,7 @@ from controllers.providers.cloudflare.failure import (
     UnavailableError,
     classify,
 )
+from controllers.providers.cloudflare.name import spellings
 from controllers.providers.cloudflare.pace import Pace
 from controllers.providers.cloudflare.record import CloudflareRecord, parse_record, parse_records
 from controllers.providers.cloudflare.zone_fact import (
@@ -103,13 +104,17 @@ class CloudflareClient:
 
     async def zones_named(self, name: str, account_id: str) -> ZoneListing:
         """Return the account's zones of a name."""
-        found, at = await self._pages(
-            lambda page: self._sdk.zones.with_raw_response.list(
-                name=name, account={"id": account_id}, page=page, per_page=ZONES_PER_PAGE
+        listings = [
+            await self._pages(
+                lambda page, spelling=spelling: self._sdk.zones.with_raw_response.list(  # type: ignore[misc] # a default is typed by no lambda
+                    name=spelling, account={"id": account_id}, page=page, per_page=ZONES_PER_PAGE
+                )
             )
-        )
-        zones = (parse_zone(each) for each in found)
-        return ZoneListing(tuple(zone for zone in zones if (zone.name, zone.account_id) == (name, account_id)), at)
+            for spelling in spellings(name)
+        ]
+        zones = {zone.id: zone for found, _ in listings for zone in map(parse_zone, found)}
+        named = (zone for zone in zones.values() if (zone.name, zone.account_id) == (name, account_id))
+        return ZoneListing(tuple(named), listings[0][1])
 
     async def create_zone(self, name: str, account_id: str) -> ZoneFact:
         """Create a full zone, without importing records. Raises AlreadyExistsError."""

@@ -14,6 +14,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final
 
 from controllers.providers.cloudflare.failure import BadAnswerError
+from controllers.providers.cloudflare.name import read_name
 from controllers.providers.cloudflare.text import readings
 from zonemodel.name import to_wire
 from zonemodel.record import RecordType
@@ -56,7 +57,7 @@ def parse_record(found: object) -> CloudflareRecord:
     ttl = found.get("ttl")
     return CloudflareRecord(
         id=str(found["id"]),
-        name=name.lower().rstrip("."),
+        name=read_name(name),
         type=kind,
         values=_values(kind, found),
         ttl_s=int(ttl) if isinstance(ttl, int | float) else 0,
@@ -101,13 +102,13 @@ def _values(kind: str, found: Mapping[str, Any]) -> tuple[bytes, ...]:
             case RecordType.CAA:
                 return _caa(found)
             case RecordType.MX:
-                return (mx_value(int(found["priority"]), str(content)),)
+                return (mx_value(int(found["priority"]), read_name(str(content))),)
             case RecordType.A:
                 return (IPv4Address(content).packed,)
             case RecordType.AAAA:
                 return (IPv6Address(content).packed,)
             case RecordType.CNAME | RecordType.NS:
-                return (to_wire(str(content).lower()),)
+                return (to_wire(read_name(str(content))),)
     except (ValueError, KeyError, TypeError):
         return ()
     return ()

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from controllers.providers.cloudflare.failure import BadAnswerError
+from controllers.providers.cloudflare.name import read_name
 from controllers.providers.cloudflare.record import is_id, parse_time
 
 FULL: Final = "full"
@@ -63,7 +64,7 @@ def parse_zone(found: object) -> ZoneFact:
     legacy = plan.get("legacy_id") if isinstance(plan, Mapping) else None
     return ZoneFact(
         id=str(found["id"]),
-        name=name.lower().rstrip("."),
+        name=read_name(name),
         status=str(found.get("status") or ""),
         type=str(found.get("type") or ""),
         account_id=str(account["id"]),

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from controllers.api.condition import ConditionStatus, ConditionType
-from controllers.api.crd import ACCEPTED, AGE, Column, Kind, condition_column
+from controllers.api.crd import ACCEPTED, STANDING, Column, Kind, condition_column
 from controllers.api.object import ApiObject, parser
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED as FINE
@@ -116,8 +116,7 @@ IDENTITY_KIND: Final = Kind(
         Column("Account", ".status.account.name"),
         ACCEPTED,
         condition_column(READY),
-        Column("Reason", '.status.conditions[?(@.type=="Ready")].reason', wide=True),
-        AGE,
+        *STANDING,
     ),
     short_names=("cfid",),
     strict=False,

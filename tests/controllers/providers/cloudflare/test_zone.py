@@ -73,6 +73,27 @@ async def test_an_existing_zone_is_adopted_by_its_identifier(world: World) -> No
     assert foreign in world.cloudflare.state.records[zone_id]
 
 
+@pytest.mark.parametrize("adopts", [False, True], ids=["created", "adopted"])
+async def test_an_internationalised_domain_is_the_zone_that_cloudflare_tells_in_unicode(
+    world: World, adopts: bool
+) -> None:
+    domain = "xn--bcher-kva.example.com"
+    adoption = {"zoneID": world.cloudflare.state.add_zone(world.account, domain)} if adopts else None
+    await world.set_up(domain=domain, adoption=adoption)
+    await world.until(lambda: world.says(world.zone, "Programmed", "True", "Programmed"))
+    ((zone_id, found),) = world.cloudflare.state.zones.items()
+    assert found["name"] == "bücher.example.com"
+    await world.publish(a("www"))
+    assert [each["name"] for each in world.cloudflare.state.records[zone_id].values()] == [f"www.{domain}"]
+
+
+async def test_an_internationalised_domain_that_is_there_is_a_conflict(world: World) -> None:
+    world.cloudflare.state.add_zone(world.account, "bücher.example.com")
+    await world.set_up(domain="xn--bcher-kva.example.com")
+    await world.until(lambda: world.says(world.zone, "Programmed", "False", "ProviderConflict"))
+    assert world.cloudflare.writes == []
+
+
 async def test_a_class_may_deny_creation(world: World) -> None:
     await world.set_up(parameters={"zoneCreationPolicy": "Deny"})
     await world.until(lambda: world.says(world.zone, "Accepted", "False", "DeniedByPolicy"))

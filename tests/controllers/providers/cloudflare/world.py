@@ -133,9 +133,11 @@ class World:
     async def apply(self, manifest: Object) -> Object:
         return await self.client.apply(REFS[manifest["kind"]], manifest, manager="test", force=True)
 
-    async def set_up(self, *, parameters: Object | None = None, adoption: Object | None = None) -> None:
+    async def set_up(
+        self, *, parameters: Object | None = None, adoption: Object | None = None, domain: str = DOMAIN
+    ) -> None:
         """Make the Secret, the identity, the class and the Zone."""
-        for manifest in (secret(), identity(), zone_class(parameters), zone(adoption)):
+        for manifest in (secret(), identity(), zone_class(parameters), zone(adoption, domain)):
             await self.apply(manifest)
 
     async def ready_zone(self, **more: Any) -> str:

@@ -38,6 +38,11 @@ def new_id() -> str:
     return secrets.token_hex(ID_DIGITS // 2)
 
 
+def in_unicode(name: str) -> str:
+    """Return the form that zones are kept, shown and found in, whichever they were made with."""
+    return name.encode("idna").decode("idna")
+
+
 @dataclass
 class Token:
     """An API token and what it may see."""
@@ -89,7 +94,7 @@ class State:
         servers = [] if kind != "full" else [f"{who}.ns.cloudflare.test" for who in ("ada", "bob")]
         zone: dict[str, Any] = {
             "id": self.new_id(),
-            "name": name,
+            "name": in_unicode(name),
             "status": status or self.new_zone_status,
             "paused": False,
             "type": kind,
@@ -142,7 +147,7 @@ class State:
             raise ApiError(403, 0, 'Requires permission "com.cloudflare.api.account.zone.create"')
         if not isinstance(name, str) or "." not in name:
             raise ApiError(400, 1049, f"{name} is not a registered domain")
-        if any(zone["name"] == name and zone["account"]["id"] == account for zone in self.zones.values()):
+        if any(zone["name"] == in_unicode(name) and zone["account"]["id"] == account for zone in self.zones.values()):
             raise ApiError(400, 1061, f"{name} already exists")
         if body.get("jump_start"):
             raise AssertionError("jump_start imports records that nobody declared")
@@ -217,6 +222,6 @@ class State:
 
     def _kept(self, zone_id: str, body: Record) -> Record:
         zone = self.zones[zone_id]
-        record = checked(body, zone["name"], tags_allowed=TAG_LIMITS[zone["plan"]["legacy_id"]])
+        record = checked(body, zone["name"].encode("idna").decode(), tags_allowed=TAG_LIMITS[zone["plan"]["legacy_id"]])
         self.alter(record)
         return record
