@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
@@ -10,7 +9,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from tests.rules.source import PACKAGES, ROOT, Source, imports, sources
+from tests.rules.source import PACKAGES, ROOT, sources
 
 # The extras of pyproject.toml that each package may count on; the distribution itself is a name server and its tools.
 CLOUD = ("manager", "route53", "cloudflare")
@@ -42,27 +41,17 @@ def third_party(module: str) -> bool:
     return module not in OURS and module not in sys.stdlib_module_names
 
 
-def only_checked(source: Source) -> set[int]:
-    """The lines that only a type checker reads."""
-    return {
-        line
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for line in range(node.lineno, node.body[-1].lineno + 1)
-    }
-
-
 @pytest.mark.parametrize("package", sorted(OURS))
 def test_a_package_imports_only_libraries_that_are_declared_for_it(package: str) -> None:
     wanted, providers = declared(package), packages_distributions()
     faults = []
     for source in sources(package):
-        unread = only_checked(source)
-        for module, line in imports(source):
-            top = module.split(".", 1)[0]
+        for each in source.imports:
+            top = each.module.split(".", 1)[0]
             names = {canonical(name) for name in providers.get(top, ())}
-            if line not in unread and third_party(top) and not wanted & {PART_OF.get(name, name) for name in names}:
-                faults.append(
-                    f"{source.path}:{line} imports {top}, which pyproject.toml does not declare for {package}"
-                )
+            if each.checked_only or not third_party(top) or wanted & {PART_OF.get(name, name) for name in names}:
+                continue
+            faults.append(
+                f"{source.path}:{each.line} imports {top}, which pyproject.toml does not declare for {package}"
+            )
     assert faults == []

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.rules.source import ROOT, Source, sources
+from tests.rules.source import ROOT, sources
 
 FORBIDDEN_MODULE_NAMES = {"utils", "util", "helpers", "helper", "base", "common", "misc"}
 FUNCTION_LINES = 60
 FILE_LINES = 400
 BROAD_EXCEPT = re.compile(r"except (\(.*)?\bException\b")
 EXPLAINED = re.compile(r"#\s*(noqa: BLE001 - )?\w+ \w+")
-
-
-def files() -> list[Source]:
-    return list(sources())
 
 
 def tracked() -> list[Path]:
@@ -30,28 +25,28 @@ def tracked() -> list[Path]:
 
 
 def test_every_module_says_what_it_owns() -> None:
-    assert [str(each.path) for each in files() if not ast.get_docstring(each.tree) and each.text.strip()] == []
+    assert [str(each.path) for each in sources() if not each.documented and each.text.strip()] == []
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
-    assert [str(each.path) for each in files() if each.path.stem in FORBIDDEN_MODULE_NAMES] == []
+    assert [str(each.path) for each in sources() if each.path.stem in FORBIDDEN_MODULE_NAMES] == []
 
 
 def test_files_and_functions_stay_readable() -> None:
-    long = [f"{each.path}: {count} lines" for each in files() if (count := each.text.count("\n")) > FILE_LINES]
-    for each in files():
-        for node in ast.walk(each.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
-                if length > FUNCTION_LINES:
-                    long.append(f"{each.path}:{node.lineno} {node.name}: {length} lines")
+    long = [f"{each.path}: {count} lines" for each in sources() if (count := each.text.count("\n")) > FILE_LINES]
+    long += [
+        f"{each.path}:{function.line} {function.name}: {function.length} lines"
+        for each in sources()
+        for function in each.functions
+        if function.length > FUNCTION_LINES
+    ]
     assert long == []
 
 
 def test_broad_excepts_say_why_they_stand_where_they_stand() -> None:
     faults = [
         f"{each.path}:{number} {line.strip()}"
-        for each in files()
+        for each in sources()
         for number, line in enumerate(each.text.splitlines(), 1)
         if BROAD_EXCEPT.search(line) and not EXPLAINED.search(line)
     ]
@@ -62,7 +57,7 @@ def test_nothing_is_left_for_later() -> None:
     words = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError)\b|# type: ignore(?!\[)")
     faults = [
         f"{each.path}:{number} {line.strip()}"
-        for each in files()
+        for each in sources()
         for number, line in enumerate(each.text.splitlines(), 1)
         if words.search(line)
     ]
