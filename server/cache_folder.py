@@ -5,11 +5,19 @@ Owns taking it, and the words for a folder that cannot be had. Never knows what 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
+from typing import Final
+
+import structlog
 
 from server.durable import write_whole
+
+_LOCK: Final = "lock"
+
+log = structlog.get_logger(__name__)
 
 
 class CacheError(Exception):
@@ -24,15 +32,18 @@ class CacheFolder:
         self._lock: int | None = None
 
     def open(self) -> None:
-        """Make the folder and take it; raises CacheError when it cannot be made or written, or when another server has it."""
+        """Make the folder and take it; raises CacheError when it cannot be made or written, or when another server has it.
+
+        One that was in use before is taken also on a disk that cannot be written any more: what it holds may be all there is to serve.
+        """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left_over in self.path.glob("*.new"):
-                left_over.unlink()
-            write_whole(self.path / "probe", b"")
-            (self.path / "probe").unlink()
+            try:
+                self._take_to_write()
+            except OSError as error:
+                if error.errno != errno.EROFS or not (self.path / _LOCK).exists():
+                    raise
+                self._take(os.O_RDONLY)
+                log.error("cache directory cannot be written", path=str(self.path), error=error.strerror)
         except BlockingIOError as error:
             raise CacheError(
                 f"the cache directory {self.path} is in use by another server; give each server its own"
@@ -42,6 +53,19 @@ class CacheFolder:
             raise CacheError(
                 f"cannot use {self.path} as cache directory: {reason}; make it writable or choose another"
             ) from error
+
+    def _take_to_write(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._take(os.O_RDWR | os.O_CREAT)
+        for left_over in self.path.glob("*.new"):
+            left_over.unlink()
+        write_whole(self.path / "probe", b"")
+        (self.path / "probe").unlink()
+
+    def _take(self, flags: int) -> None:
+        self.close()
+        self._lock = os.open(self.path / _LOCK, flags | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def close(self) -> None:
         """Let another server have the folder."""

@@ -1,4 +1,4 @@
-"""Keys that wait for work: each once, never two at a time, again later when the API was in the way.
+"""Keys that wait for work: each once, never two at a time, again later when the API or the disk was in the way.
 
 Owns order, delays and retries. Never knows what the work is.
 """
@@ -22,11 +22,12 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Work(Generic[Key]):
-    """A set of keys and the workers that empty it."""
+    """A set of keys and the workers that empty it; `text` is what the log calls a key."""
 
-    def __init__(self, name: str, handle: Callable[[Key], Awaitable[None]]) -> None:
+    def __init__(self, name: str, handle: Callable[[Key], Awaitable[None]], text: Callable[[Key], str] = str) -> None:
         self._name = name
         self._handle = handle
+        self._text = text
         self._waiting: dict[Key, None] = {}
         self._active: set[Key] = set()
         self._failures: dict[Key, int] = {}
@@ -75,8 +76,10 @@ class Work(Generic[Key]):
             await self._handle(key)
         except KubeError as error:
             self._retry(key, type(error).__name__, error.message, error.retry_after_s)
+        except OSError as error:
+            self._retry(key, type(error).__name__, str(error), None)
         except Exception as error:  # the edge of a worker: one key's fault must not end the others
-            log.exception("work on a key failed", work=self._name, key=str(key))
+            log.exception("work on a key failed", work=self._name, key=self._text(key))
             self._retry(key, type(error).__name__, str(error), None)
         else:
             self._failures.pop(key, None)
@@ -85,7 +88,7 @@ class Work(Generic[Key]):
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         delay_s = max(_BACKOFF.delay_s(failures), at_least_s or 0.0)
-        log.warning("work on a key is tried again", work=self._name, key=str(key), error=error, message=message)
+        log.warning("work on a key is tried again", work=self._name, key=self._text(key), error=error, message=message)
         if (earlier := self._delayed.pop(key, None)) is not None:
             earlier.cancel()
         self._delayed[key] = asyncio.get_running_loop().call_later(delay_s, self._due, key)

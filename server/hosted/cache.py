@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 import structlog
@@ -28,6 +28,8 @@ _FORMAT: Final = 1
 _MANIFEST_SUFFIX: Final = ".zone"
 _PAGE_SUFFIX: Final = ".page"
 _CONTACT: Final = "contact"
+
+_BROKEN: Final = (OSError, ValueError, LookupError, TypeError)
 
 log = structlog.get_logger(__name__)
 
@@ -92,6 +94,10 @@ class SnapshotCache:
             if path not in kept:
                 path.unlink(missing_ok=True)
 
+    def kept_pages(self) -> set[str]:
+        """Return the digests of the pages that the snapshots here are made of."""
+        return {page.digest for _, _, spec in self._manifests() for page in spec.pages}
+
     def note_contact(self, unix_time_s: float) -> None:
         """Remember when the API was last heard of."""
         write_whole(self._folder / _CONTACT, str(int(unix_time_s)).encode())
@@ -104,23 +110,30 @@ class SnapshotCache:
             return None
 
     def _read_all(self) -> Iterator[CachedZone]:
+        for path, key, spec in self._manifests():
+            try:
+                yield self._read(key, spec)
+            except _BROKEN as error:
+                _leave_out(path, error)
+
+    def _manifests(self) -> Iterator[tuple[Path, ObjectKey, HostedZoneSpec]]:
         for path in sorted(self._folder.glob(f"*{_MANIFEST_SUFFIX}")):
             try:
-                yield self._read(orjson.loads(path.read_bytes()))
-            except (OSError, ValueError, LookupError, TypeError) as error:
-                log.warning("cached snapshot is left out", file=str(path), reason=" ".join(str(error).split())[:300])
+                file = orjson.loads(path.read_bytes())
+                if file["format"] != _FORMAT:
+                    raise ValueError(f"found format {file['format']!r}, allowed is {_FORMAT}")
+                yield path, ObjectKey(file["namespace"], file["name"]), HostedZoneSpec.model_validate(file["spec"])
+            except _BROKEN as error:
+                _leave_out(path, error)
 
-    def _read(self, file: dict[str, Any]) -> CachedZone:
-        if file["format"] != _FORMAT:
-            raise ValueError(f"found format {file['format']!r}, allowed is {_FORMAT}")
-        spec = HostedZoneSpec.model_validate(file["spec"])
+    def _read(self, key: ObjectKey, spec: HostedZoneSpec) -> CachedZone:
         if spec.domain_name is None or spec.serial is None or spec.soa is None or spec.digest is None:
             raise ValueError("the manifest is incomplete")
         head = Head(Fqdn(spec.domain_name), spec.serial, spec.soa, spec.name_servers, spec.transfer or Transfer())
         pages = {ref.digest: self._read_page(ref.digest) for ref in spec.pages}
         if head.digest_with(pages) != spec.digest:
             raise ValueError("the snapshot does not have the digest that it is stored under")
-        return CachedZone(ObjectKey(file["namespace"], file["name"]), Content(head, spec.digest, pages))
+        return CachedZone(key, Content(head, spec.digest, pages))
 
     def _read_page(self, digest: str) -> PageLines:
         path = self._page_path(digest)
@@ -135,3 +148,7 @@ class SnapshotCache:
 
     def _page_path(self, digest: str) -> Path:
         return self._folder / (digest.removeprefix("sha256:") + _PAGE_SUFFIX)
+
+
+def _leave_out(path: Path, error: Exception) -> None:
+    log.warning("cached snapshot is left out", file=str(path), reason=" ".join(str(error).split())[:300])

@@ -66,22 +66,35 @@ class CacheWriter:
         pending, self._pending = self._pending, {}
         contact, self._contact = self._contact, None
         used = used_pages.union(*(content.pages for content in pending.values() if content is not None))
-        try:
-            await asyncio.to_thread(self._write, pending, contact, used)
-        except OSError as error:
-            log.error("cache cannot be written", error=str(error))
-            self._pending = pending | self._pending
-            self._changed.set()
-            return False
-        return True
+        failed = await asyncio.to_thread(self._write, pending, contact, used)
+        if failed is None:
+            return True
+        self._pending = failed | self._pending
+        self._changed.set()
+        return False
 
-    def _write(self, pending: dict[ObjectKey, Content | None], contact: float | None, used_pages: set[str]) -> None:
-        for key, content in pending.items():
-            if content is None:
-                self._cache.forget(key)
-            else:
-                self._cache.store(key, content)
-        if contact is not None:
-            self._cache.note_contact(contact)
-        if pending:
-            self._cache.drop_unused(used_pages)
+    def _write(
+        self, pending: dict[ObjectKey, Content | None], contact: float | None, used_pages: set[str]
+    ) -> dict[ObjectKey, Content | None] | None:
+        """Write as much as the disk takes and return the rest, None when nothing failed."""
+        failed: dict[ObjectKey, Content | None] = {}
+        errors: list[OSError] = []
+        for key, content in sorted(pending.items(), key=lambda item: item[1] is not None):  # what goes makes room
+            try:
+                if content is None:
+                    self._cache.forget(key)
+                else:
+                    self._cache.store(key, content)
+            except OSError as error:
+                failed[key] = content
+                errors.append(error)
+        try:
+            if contact is not None:
+                self._cache.note_contact(contact)
+            if pending:
+                self._cache.drop_unused(used_pages | self._cache.kept_pages() if failed else used_pages)
+        except OSError as error:
+            errors.append(error)
+        if errors:
+            log.error("cache cannot be written", error=str(errors[0]), snapshots=len(failed))
+        return failed if errors else None

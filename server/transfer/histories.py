@@ -10,7 +10,10 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Final
 
+import structlog
+
 from server.catalog import Catalog
+from server.text import name_text
 from server.transfer.archive import Archive
 from server.transfer.history import History
 from server.transfer.journal import Entry
@@ -24,6 +27,8 @@ _INLINE_OWNERS: Final = 300
 """Owners that are compared on the event loop; more of them go to a thread, so that queries are answered."""
 
 _WORKERS: Final = 2
+
+log = structlog.get_logger(__name__)
 
 
 class Histories:
@@ -48,7 +53,7 @@ class Histories:
         self._by_apex: dict[WireName, History] = {}
         self._owners: dict[WireName, frozenset[WireName]] = {}
         self._behind: dict[WireName, asyncio.Future[None]] = {}
-        self._work: Work[WireName] = Work("history", self._settle)
+        self._work: Work[WireName] = Work("history", self._settle, name_text)
         catalog.watchers.append(self._note)
 
     async def run(self) -> None:
@@ -56,15 +61,19 @@ class Histories:
         await self._work.run(_WORKERS)
 
     async def flush(self) -> None:
-        """Write what is served and has not been written; for a server that stops, when nothing else keeps step any more."""
+        """Write what is served and has not been written, as far as the disk takes it.
+
+        For a server that stops, when nothing else keeps step any more.
+        """
         if self._archive is None:
             return
-        for apex in list(self._behind):
-            if apex in self._by_apex or apex in self._copied:
+        behind = {apex for apex in self._behind if apex in self._by_apex or apex in self._copied}
+        unsaved = {apex for apex, history in self._by_apex.items() if not history.is_saved}
+        for apex in behind | unsaved:
+            try:
                 await self._settle(apex)
-        for history in self._by_apex.values():
-            if not history.is_saved:
-                await asyncio.to_thread(history.save)
+            except OSError as error:
+                log.error("history cannot be written", zone=name_text(apex), error=str(error))
 
     async def settled(self, apex: WireName) -> None:
         """Wait until the history leads to the version that is served."""

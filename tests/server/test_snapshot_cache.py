@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,9 +13,13 @@ import aiohttp
 import pytest
 
 from kube.access import Access
+from kube.backoff import Backoff
 from kube.client import Client
+from kube.object import ObjectKey
 from server.config import ServerConfig
+from server.hosted import cache_writer
 from server.hosted.cache import CacheError, SnapshotCache
+from server.hosted.content import Content
 from tests.kube.fake_api import refuse
 from tests.server.hosted_api import HostedApi, a, manifest, paged
 from tests.server.running import ANY_PORT, becomes, data, following, running, until
@@ -154,6 +160,34 @@ async def test_pages_that_no_snapshot_needs_are_removed(api: HostedApi, tmp_path
         await until(lambda: len(list(tmp_path.glob("*.page"))) == 1, "one page left")
 
 
+async def test_a_snapshot_that_the_disk_refuses_holds_up_no_other(
+    api: HostedApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, refused = SnapshotCache.store, list[ObjectKey]()
+
+    def store_what_fits(cache: SnapshotCache, key: ObjectKey, content: Content) -> None:
+        if content.head.serial == 2 and key.name == "first":
+            refused.append(key)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        store(cache, key, content)
+
+    monkeypatch.setattr(SnapshotCache, "store", store_what_fits)
+    monkeypatch.setattr(cache_writer, "_BACKOFF", Backoff(0.01, 0.01, 0.01))
+    async with following(api, cache_dir=tmp_path) as server:
+        for serial in (1, 2):
+            for name, network in (("first", "192.0.2"), ("second", "198.51.100")):
+                api.write(manifest(name, a("www", f"{network}.{serial}"), serial=serial))
+                await becomes(server, f"www.{name}.example", [f"{network}.{serial}"])
+            await until(lambda: kept(tmp_path) == {"first": 1, "second": serial}, "what the disk takes")  # noqa: B023
+        await until(lambda: len(refused) > 1, "it is tried again")
+    assert kept(tmp_path) == {"first": 1, "second": 2}
+    assert len(cached_pages(tmp_path)) == 2
+
+
+def kept(folder: Path) -> dict[str, int]:
+    return {zone.key.name: zone.content.head.serial for zone in SnapshotCache(folder).load()}
+
+
 async def test_readiness_says_how_old_the_zones_are(api: HostedApi, tmp_path: Path) -> None:
     api.write(manifest("shop", a("www", "192.0.2.1")))
     async with following(api, cache_dir=tmp_path) as server:
@@ -211,6 +245,28 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         CacheError, match=r"cannot use .*file.* as cache directory: .*make it writable or choose another"
     ):
         SnapshotCache(tmp_path / "file").open()
+
+
+def test_a_folder_that_cannot_be_written_any_more_is_taken_for_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return really_open(path, flags, mode)
+
+    used = SnapshotCache(tmp_path / "used")
+    used.open()
+    used.close()
+    really_open = os.open
+    monkeypatch.setattr(os, "open", read_only)
+    (tmp_path / "new").mkdir()
+    with pytest.raises(CacheError, match="Read-only file system"):
+        SnapshotCache(tmp_path / "new").open()
+    used.open()
+    with pytest.raises(CacheError, match="in use by another server"):
+        SnapshotCache(tmp_path / "used").open()
+    used.close()
 
 
 def test_a_folder_has_one_server_at_a_time(tmp_path: Path) -> None:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server import rdtype
+from kube.backoff import Backoff
+from server import rdtype, work
 from server.cache_folder import CacheError
+from server.config import ServerConfig, ZoneFile
 from server.transfer.archive import Archive
+from server.transfer.config import TransferConfig
 from server.transfer.history import History
 from server.transfer.journal import LIMIT_BYTES
 from server.transfer.secondary.version import kept_zone
 from server.transfer.serial import serial_of
 from server.zone.index import ZoneIndex
+from tests.server.running import ANY_PORT, running, until
+from tests.server.transfer.serving import query, stream
 from tests.server.zone_strategy import APEX, apex_ns, soa
-from zonemodel.name import WireName
+from zonemodel.hosted_zone import Transfer
+from zonemodel.name import WireName, to_wire
 from zonemodel.rrset import RRset, ZoneData
 
 
@@ -218,3 +226,41 @@ def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
     assert (was_saved, history.is_saved) == (False, True)
     assert [entry.since for entry in archive.journal(APEX)] == [1, 2]
     assert rdtype.SOA in history.index.at(APEX)
+
+
+async def test_a_server_that_stops_writes_what_the_disk_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save, refused, tried = History.save, {b"one", b"two"}, set[bytes]()
+
+    def save_what_fits(history: History) -> None:
+        label = history.index.origin[1:4]
+        if history.journal.until == 2:
+            tried.add(label)
+            if label in refused:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        save(history)
+
+    monkeypatch.setattr(History, "save", save_what_fits)
+    monkeypatch.setattr(work, "_BACKOFF", Backoff(3600, 3600, 3600))
+    files = {label: tmp_path / label for label in ("one", "two")}
+    config = ServerConfig(
+        (ANY_PORT,),
+        zone_files=tuple(ZoneFile(path, f"{label}.test") for label, path in files.items()),
+        cache_dir=tmp_path / "cache",
+        transfer=TransferConfig(every_zone=Transfer(allow=("127.0.0.1",))),
+    )
+    write_zones(files.values(), 1)
+    async with running(config) as server:
+        for label in files:
+            await stream(server, query("IXFR", f"{label}.test", serial=0))  # waits until there is a history
+        write_zones(files.values(), 2)
+        await server.reload()
+        await until(lambda: tried == refused, "both are refused")
+        refused.remove(b"two")
+    archive = archive_in(tmp_path / "cache" / "transfer")
+    assert [len(archive.journal(to_wire(f"{label}.test"))) for label in files] == [0, 1]
+    archive.close()
+
+
+def write_zones(files: Iterable[Path], serial: int) -> None:
+    for path in files:
+        path.write_text(f"@ 300 SOA . . {serial} 0 0 0 0\n@ 300 NS ns.elsewhere.test.\n")
