@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from controllers.probe.prober import Plan
@@ -20,6 +21,8 @@ from kube.object import ObjectKey
 WORKERS: Final = 16
 """Of the quick zones, and as many of the slow ones."""
 PAUSE_S: Final = 1.0
+AGAIN_S: Final = 5.0
+"""A round in which some server was not heard is made again after this, and ever later while that goes on, till it is the interval."""
 QUICK_S: Final = 30.0
 """A round that takes longer is broken off, and made by those who have the time; the zone stays with them for some rounds."""
 CUT_OFF_S: Final = 8 * QUICK_S
@@ -43,6 +46,8 @@ class _Entry:
     scope: asyncio.Timeout | None = None
     usual_s: float = 0.0
     """What a round takes; half of a long one is remembered by the next."""
+    again_s: float = inf
+    """How soon the next round follows one in which some server was not heard."""
 
     @property
     def slow(self) -> bool:
@@ -97,7 +102,7 @@ class ProbeDesk:
             return 0.0
         since_s = self._clock() - entry.ended_s
         same = entry.probed.plan == entry.plan
-        return (max(entry.plan.interval_s, entry.took_s) if same else PAUSE_S) - since_s
+        return (max(min(entry.plan.interval_s, entry.again_s), entry.took_s) if same else PAUSE_S) - since_s
 
     def _schedule(self, zone: ObjectKey, entry: _Entry) -> None:
         workers = self._slow if entry.slow else self._quick
@@ -128,6 +133,7 @@ class ProbeDesk:
         entry.ended_s = self._clock()
         entry.took_s = entry.ended_s - began_s
         entry.usual_s = max(entry.took_s, entry.usual_s / 2)
+        entry.again_s = inf if not found.unheard else AGAIN_S if entry.again_s == inf else 2 * entry.again_s
         self._done(zone)
         if entry.slow is (limit_s is None):
             return Requeue(max(self._due_s(entry), 0.0))

@@ -103,6 +103,13 @@ class Round:
                 found.append(server.unasked)
         return found
 
+    @property
+    def unheard(self) -> bool:
+        """Whether some server has not answered in time, or none was found: a message may have got lost that another look may hear."""
+        if not self.servers and not self.denied:
+            return True
+        return any(answer.outcome is Outcome.SILENT for each in self.answers.values() for answer in each.values())
+
     def left_out(self) -> tuple[str, ...]:
         """Return the name servers that the apex names and that are none of those that were asked."""
         if self.names is None:

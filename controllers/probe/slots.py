@@ -1,4 +1,5 @@
-"""Places of which there are only so many, shared fairly: whoever has the fewest gets the next one that is free.
+"""Places of which there are only so many, shared fairly: whoever has the fewest gets the next one that is free, and some are kept for
+those who have none.
 
 Owns who waits and in which order. Never knows what a place is for. Plain event-loop state without locks: use it from one loop.
 """
@@ -12,10 +13,14 @@ from contextlib import asynccontextmanager
 
 
 class Slots:
-    """Hands out at most `limit` places at a time; a party is whatever is the same object for those that share its places."""
+    """Hands out at most `limit` places at a time; a party is whatever is the same object for those that share its places.
 
-    def __init__(self, limit: int) -> None:
+    The last `kept` of them go to parties that have none: with no more parties than that, nobody waits for others to have a first one.
+    """
+
+    def __init__(self, limit: int, kept: int = 0) -> None:
         self._free = limit
+        self._kept = kept
         self._taken: Counter[object] = Counter()
         self._waiting: dict[object, deque[asyncio.Future[None]]] = {}
 
@@ -54,6 +59,8 @@ class Slots:
     def _pass_on(self) -> None:
         while self._free and (open_turns := self._open_turns()):
             party, turn = min(open_turns, key=lambda each: self._taken[each[0]])
+            if self._taken[party] and self._free <= self._kept:
+                return
             self._waiting[party].remove(turn)
             if not self._waiting[party]:
                 del self._waiting[party]

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from controllers.probe.desk import PAUSE_S, ProbeDesk
+from controllers.probe.address import Address
+from controllers.probe.answer import SILENCE, Answer, Outcome, Question
+from controllers.probe.desk import AGAIN_S, PAUSE_S, ProbeDesk
 from controllers.probe.prober import Plan
-from controllers.probe.round import Round
+from controllers.probe.round import Round, Server
 from controllers.runtime.controller import Requeue
 from kube.object import ObjectKey
 from zonemodel.name import Fqdn
@@ -24,6 +26,7 @@ class Bench:
     def __init__(self, took_s: float = 1.0) -> None:
         self.now = 1000.0
         self.took_s = took_s
+        self.silent = False
         self.rounds: list[Plan] = []
         self.told: list[ObjectKey] = []
         self.desk = ProbeDesk("test", self._probe, self.told.append, lambda: self.now)
@@ -31,7 +34,9 @@ class Bench:
     async def _probe(self, plan: Plan) -> Round:
         self.rounds.append(plan)
         self.now += self.took_s
-        return Round(plan.domain, (), {})
+        word = SILENCE if self.silent else Answer(Outcome.DATA, "NOERROR")
+        at = Address("192.0.2.1")
+        return Round(plan.domain, (Server("ns1", (at,)),), {at: {Question(plan.domain, 6): word}})
 
     async def run(self, after_s: float = 0.0) -> float | None:
         """Run the desk's controller once; returns in how many seconds it wants to run again."""
@@ -73,6 +78,19 @@ async def test_a_zone_that_takes_long_rests_as_long() -> None:
     plan = replace(PLAN, interval_s=10.0)
     bench.desk.ask(ZONE, plan)
     assert await bench.run() == 20.0
+
+
+async def test_a_server_that_was_not_heard_is_asked_again_soon_and_not_so_soon_when_it_stays_silent() -> None:
+    bench = Bench()
+    bench.desk.ask(ZONE, PLAN)
+    assert await bench.run() == 60.0
+    bench.silent = True
+    assert [await bench.run(60.0) for _ in range(6)] == [AGAIN_S, 10.0, 20.0, 40.0, 60.0, 60.0]
+    bench.took_s = 30.0
+    bench.silent = False
+    assert await bench.run(60.0) == 60.0
+    bench.silent = True
+    assert await bench.run(60.0) == 30.0, "it rests as long as it took"
 
 
 async def test_a_zone_that_is_forgotten_is_probed_no_more() -> None:

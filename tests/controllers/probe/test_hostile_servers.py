@@ -210,3 +210,29 @@ async def test_slow_zones_take_neither_workers_nor_sockets_from_others(monkeypat
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def test_a_round_does_not_wait_for_those_whose_servers_hold_all_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controllers.probe.exchange.CONCURRENT_LIMIT", 16)
+    names = tuple(Subject(f"n{number}", A) for number in range(8))
+    held, full = count(1), asyncio.Event()
+
+    def hold(name: str, kind: str, reply: dns.message.Message) -> None:
+        if next(held) == 12:  # the last four are kept
+            full.set()
+
+    async with hostile(hold, delay_s=60.0) as (slow, _), hostile(say_address) as (quick, _):
+        asks = prober()
+        evil = [
+            asyncio.create_task(asks.probe(Plan(Fqdn(f"z{number}.test"), names, name_servers=(slow,), timeout_s=30.0)))
+            for number in range(4)
+        ]
+        try:
+            async with asyncio.timeout(4.0):  # a message to the slow one is waited for 7.5 s
+                await full.wait()
+                found = await asks.probe(Plan(Fqdn("shop.test"), names, name_servers=(quick,), timeout_s=30.0))
+        finally:
+            for each in evil:
+                each.cancel()
+            await asyncio.gather(*evil, return_exceptions=True)
+    assert found.told(Question("n7.shop.test", A))[0][1].outcome is Outcome.DATA

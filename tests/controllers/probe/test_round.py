@@ -52,6 +52,19 @@ async def test_when_no_server_has_an_address_each_of_them_has_its_word() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "unheard"), [(each, each is Outcome.SILENT) for each in Outcome], ids=lambda value: str(value)
+)
+def test_a_round_that_somebody_was_silent_in_is_told_from_one_with_answers(outcome: Outcome, unheard: bool) -> None:
+    here, there = Address("192.0.2.1"), Address("192.0.2.2")
+    question = Question("shop.test", dns.rdatatype.SOA)
+    answers = {here: {question: Answer(Outcome.DATA, "NOERROR")}, there: {question: Answer(outcome, "")}}
+    servers = (Server("ns1", (here, there)),)
+    assert Round("shop.test", servers, answers).unheard is unheard
+    assert Round("shop.test", (), {}).unheard
+    assert not Round("shop.test", (), {}, denied=True).unheard
+
+
 async def test_a_name_server_that_the_apex_names_and_nobody_asked_is_known() -> None:
     world = internet("", {ONE: "@ NS ns1.example.\n@ NS ns2.example.\n"}, {"ns1.example": ONE})
     by_name = await probed(world, replace(PLAN, name_servers=(ServerName(Fqdn("ns1.example")),)))

@@ -38,9 +38,29 @@ async def test_whoever_has_the_fewest_places_gets_the_next_one() -> None:
     assert len(got) == 42
 
 
+async def test_who_has_no_place_does_not_wait_for_those_who_have_many_and_keep_them() -> None:
+    slots, got, go = Slots(8, kept=3), list[str](), asyncio.Semaphore(0)
+
+    async def hold(party: str) -> None:
+        async with slots.one(party):
+            got.append(party)
+            await go.acquire()
+
+    crowds = [asyncio.create_task(hold(each)) for each in ("this crowd", "that crowd") * 20]
+    await settled()
+    assert len(got) == 5
+    others = [asyncio.create_task(hold(each)) for each in ("one", "two", "three", "one")]
+    await settled()
+    assert got[5:] == ["one", "two", "three"]
+    for _ in range(60):
+        go.release()
+    await asyncio.gather(*crowds, *others)
+    assert len(got) == 44
+
+
 @pytest.mark.parametrize("seed", range(20))
 async def test_no_place_is_lost_or_given_twice_whenever_somebody_gives_up(seed: int) -> None:
-    chance, slots, held, most = random.Random(seed), Slots(3), 0, 0
+    chance, slots, held, most = random.Random(seed), Slots(3, kept=seed % 2), 0, 0
 
     async def hold(party: int) -> None:
         nonlocal held, most
