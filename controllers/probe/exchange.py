@@ -32,13 +32,17 @@ from controllers.probe.address import Address
 from controllers.probe.answer import GARBAGE, NO_ROUTE, OVERDUE, SILENCE, Answer, Question
 from controllers.probe.pace import Pace
 from controllers.probe.slots import Slots
-from controllers.runtime.metrics import PROVIDER_CALLS
+from controllers.runtime.metrics import DONE, PROVIDER_CALLS
 
 EDNS_PAYLOAD_OCTETS: Final = 1232
-ATTEMPTS: Final = 2
+WAITS: Final = (0.25, 0.25, 0.5)
+"""How long each message for one question is waited for, as parts of the time that the question has: one that got lost is soon sent again,
+and a server that is slow has the last for itself."""
 TIMEOUT_S: Final = 5.0
 CONCURRENT_LIMIT: Final = 256
 """So many sockets are open for questions at a time, over all zones and providers of a process."""
+KEPT_PART: Final = 4
+"""One of so many of those is kept for rounds that have none: as many as there are rounds at a time, over all providers."""
 SHARE_LIMIT: Final = 64
 """So many questions of one round are under way at a time: a zone with many slow servers must not hold up all others."""
 SHORT_OCTETS: Final = 4096
@@ -48,6 +52,7 @@ _READER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dns-answe
 _NO_ROUTE: Final = frozenset(
     {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
 )
+_ANSWERED: Final = frozenset({dns.rcode.NOERROR, dns.rcode.NXDOMAIN})
 _NO_EDNS: Final = frozenset({dns.rcode.FORMERR, dns.rcode.NOTIMP})
 _SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, Slots] = WeakKeyDictionary()
 _ASKING: ContextVar[object] = ContextVar("asking", default=None)
@@ -102,18 +107,18 @@ class NetworkExchange:
     ) -> dns.message.Message | Answer:
         """Return the server's message, or the Answer that says why there is none.
 
-        `timeout_s` bounds what is waited for the server, not the wait for its turn. A UDP message that got lost is sent once more.
+        `timeout_s` bounds what is waited for the server, not the wait for its turn. A UDP message that got lost is sent again, and again.
         """
         if not has_route(server):
             return NO_ROUTE
         reply: dns.message.Message | Answer = SILENCE
         use_edns = True
-        for _ in range(ATTEMPTS):
+        for part in WAITS:
             try:
                 query = _query(question, recursion=recursion, use_edns=use_edns)
             except dns.exception.DNSException:  # a name that a server told and that cannot be asked for
                 return GARBAGE
-            reply = await self._once(server, query, timeout_s / ATTEMPTS)
+            reply = await self._once(server, query, timeout_s * part)
             _count(reply)
             if isinstance(reply, dns.message.Message) and use_edns and reply.rcode() in _NO_EDNS:
                 use_edns = False
@@ -214,7 +219,7 @@ def _slots() -> Slots:
     loop = asyncio.get_running_loop()
     found = _SLOTS.get(loop)
     if found is None:
-        found = _SLOTS[loop] = Slots(CONCURRENT_LIMIT)
+        found = _SLOTS[loop] = Slots(CONCURRENT_LIMIT, CONCURRENT_LIMIT // KEPT_PART)
     return found
 
 
@@ -233,8 +238,10 @@ def has_route(server: Address) -> bool:
 
 
 def _count(reply: dns.message.Message | Answer) -> None:
-    """Count a question by what came of it: an RCODE, or why there is none."""
+    """Count a question by what came of it: an answer, another RCODE than those of answers, or why there is no reply."""
     code = reply.outcome.value if isinstance(reply, Answer) else dns.rcode.to_text(reply.rcode())
+    if isinstance(reply, dns.message.Message) and reply.rcode() in _ANSWERED:
+        code = DONE
     PROVIDER_CALLS.labels("external", code).inc()
 
 
