@@ -194,6 +194,7 @@ class Informer(Generic[T]):
             listing, version, undecodable = await self._gather(0)
         changes = self._store.replace(listing)
         self._undecodable = undecodable
+        metrics.UNDECODABLE_NOW.labels(self._resource).set(len(undecodable))
         self._resume_from = version
         self._touch()
         metrics.RELISTS.labels(self._resource).inc()
@@ -254,7 +255,7 @@ class Informer(Generic[T]):
 
     def _store_event(self, event: WatchEvent) -> None:
         key, found = self._identify(event.object)
-        self._undecodable.pop(key, None)
+        known = self._undecodable.pop(key, None)
         change: Change[T] | None = None
         if event.type is WatchType.DELETED:
             change = self._store.remove(key)
@@ -264,6 +265,8 @@ class Informer(Generic[T]):
                 change = self._store.put(key, decoded)
             else:
                 self._undecodable[key] = decoded
+        if known is not None or key in self._undecodable:
+            metrics.UNDECODABLE_NOW.labels(self._resource).set(len(self._undecodable))
         if change is not None:
             self._publish(change)
 

@@ -20,6 +20,9 @@ WATCH_FAILURES: Final = Counter(
 UNDECODABLE: Final = Counter(
     "dns_api_informer_undecodable", "Objects that an informer could not decode.", ("resource",)
 )
+UNDECODABLE_NOW: Final = Gauge(
+    "dns_api_informer_undecodable_objects", "Objects of which only an older state, or none, can be used.", ("resource",)
+)
 SUBSCRIBER_FAILURES: Final = Counter(
     "dns_api_informer_subscriber_failures", "Changes for which a subscriber raised.", ("resource",)
 )

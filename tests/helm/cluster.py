@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -51,7 +52,13 @@ class Cluster:
     manager_gate: Gate
     server_gate: Gate
     dns_port: int
+    http_ports: tuple[int, int]
     installed: list[Manifest]
+
+    def metrics(self) -> tuple[str, str]:
+        """Scrape the manager and the name server."""
+        manager, server = (_read(f"http://127.0.0.1:{port}/metrics") for port in self.http_ports)
+        return manager, server
 
     def apply(self, *manifests: Manifest) -> None:
         items = {"apiVersion": "v1", "kind": "List", "items": manifests}
@@ -95,7 +102,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         write_kubeconfig(folder / "kubeconfig", api.url)
         kubectl = Command(BIN / "kubectl", folder)
         install(kubectl, manifests)
-        dns_port = free_port()
+        dns_port, *http_ports = (free_port() for _ in range(3))
         announce(kubectl, dns_port)
         environment = {
             **route53.runtime_credentials(),
@@ -107,13 +114,18 @@ def running(folder: Path) -> Iterator[Cluster]:
             "POD_NAMESPACE": NAMESPACE,
         }
         manager = stack.enter_context(
-            started(*manager_words(manifests, folder, manager_gate.url), environment=environment)
+            started(*manager_words(manifests, folder, manager_gate.url, http_ports[0]), environment=environment)
         )
         server = stack.enter_context(
-            started(*server_words(manifests, folder, server_gate.url, dns_port), environment={"HOME": str(folder)})
+            started(
+                *server_words(manifests, folder, server_gate.url, dns_port, http_ports[1]),
+                environment={"HOME": str(folder)},
+            )
         )
         manager.stderr.until("webhook.listening")
-        yield Cluster(kubectl, manager, server, manager_gate, server_gate, dns_port, manifests)
+        yield Cluster(
+            kubectl, manager, server, manager_gate, server_gate, dns_port, (http_ports[0], http_ports[1]), manifests
+        )
 
 
 def install(kubectl: Command, manifests: list[Manifest]) -> None:
@@ -145,7 +157,7 @@ def announce(kubectl: Command, dns_port: int, address: str = "127.0.0.1") -> Non
     kubectl.ok("apply", "--server-side", "-f", "-", stdin=json.dumps(endpoints))
 
 
-def manager_words(manifests: list[Manifest], folder: Path, url: str) -> list[str]:
+def manager_words(manifests: list[Manifest], folder: Path, url: str, http_port: int) -> list[str]:
     """Return the manager's rendered arguments, with the places of a machine instead of those of a pod."""
     certificates = folder / "certificates"
     certificates.mkdir()
@@ -153,7 +165,7 @@ def manager_words(manifests: list[Manifest], folder: Path, url: str) -> list[str
     places = {
         "--webhook-cert-dir": str(certificates),
         "--webhook-listen": "127.0.0.1:0",
-        "--metrics-listen": "127.0.0.1:0",
+        "--metrics-listen": f"127.0.0.1:{http_port}",
     }
     return [
         *_placed(container(manifests, "manager")["args"], places),
@@ -161,11 +173,11 @@ def manager_words(manifests: list[Manifest], folder: Path, url: str) -> list[str
     ]
 
 
-def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: int) -> list[str]:
+def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: int, http_port: int) -> list[str]:
     """Return the name server's rendered arguments, likewise."""
     places = {
         "--listen": f"127.0.0.1:{dns_port}",
-        "--http": f"127.0.0.1:{free_port()}",
+        "--http": f"127.0.0.1:{http_port}",
         "--cache-dir": str(folder / "cache"),
         "--name": SERVER,
         "--drain-delay": "0",
@@ -174,6 +186,11 @@ def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: in
         *_placed(container(manifests, "server")["args"], places),
         f"--kubeconfig={write_kubeconfig(folder / 'server-kubeconfig', url)}",
     ]
+
+
+def _read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return str(answer.read(), "utf-8")
 
 
 def _placed(words: list[str], places: dict[str, str]) -> list[str]:

@@ -35,14 +35,8 @@ class Cluster(Protocol):
     def wait(self, what: str, condition: str = "Programmed") -> None: ...
 
 
-def live(cluster: Cluster) -> None:
-    """Take all steps; fails when a condition does not come."""
-    begin(cluster)
-    delete_everything(cluster)
-
-
 def begin(cluster: Cluster) -> None:
-    """Take all steps but the last: everything is there, and Programmed where it can be."""
+    """Take all steps but the last: everything is there, and Programmed where it can be; fails when a condition does not come."""
     _hosted(cluster)
     _endpoint(cluster)
     _external(cluster)

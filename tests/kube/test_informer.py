@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from prometheus_client import REGISTRY
 
 from kube.backoff import Backoff
 from kube.client import Client
@@ -304,6 +305,10 @@ async def test_a_listing_that_expires_between_pages_is_made_in_one_piece(api: Fa
         assert [request.query.get("limit") for request in api.requests if request.is_list] == ["3", "3", None]
 
 
+def shown_undecodable() -> float | None:
+    return REGISTRY.get_sample_value("dns_api_informer_undecodable_objects", {"resource": "things.x.io"})
+
+
 async def test_what_cannot_be_decoded_is_unknown_but_not_gone(api: FakeApi, follower: Follower) -> None:
     api.put(COLLECTION, thing("a", "broken"))
     api.put(COLLECTION, thing("n", "broken"))
@@ -311,17 +316,20 @@ async def test_what_cannot_be_decoded_is_unknown_but_not_gone(api: FakeApi, foll
     await eventually(lambda: follower.taken() == [("b", 1, 2)])
     fault = "spec.size: found 'broken', an integer is required"
     assert follower.informer.undecodable == {key("a"): fault, key("n"): fault}
+    assert shown_undecodable() == 2
     assert follower.state == {"a": 1, "b": 2, "c": 1}
 
     expire_in_stream(api)
     await eventually(lambda: lists(api) == 2 and api.watching == 1)
     assert follower.taken() == []
     assert follower.informer.undecodable == {key("a"): fault, key("n"): fault}
+    assert shown_undecodable() == 2
 
     api.put(COLLECTION, thing("a", 3))
     api.remove(COLLECTION, "ns", "n")
     await eventually(lambda: follower.taken() == [("a", 1, 3)])
     await eventually(lambda: not follower.informer.undecodable)
+    assert shown_undecodable() == 0
 
 
 async def test_an_undecodable_object_that_is_deleted_is_gone(api: FakeApi, follower: Follower) -> None:
