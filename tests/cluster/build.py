@@ -61,7 +61,7 @@ class BuildError(Exception):
 
 
 def build(directory: Path) -> Path:
-    """Make the programs that are not there yet in these versions, telling what is under way, and return their folder.
+    """Make the programs that are not there yet in these versions and by these words, telling what is under way, and return their folder.
 
     Raises BuildError.
     """
@@ -81,15 +81,15 @@ def find_go() -> str | None:
 
 
 def _make(program: str, source: Path, target: Path, label: str) -> None:
-    version = source / "version"
-    if target.exists() and version.exists() and version.read_text() == VERSIONS[program]:
+    made, wanted = source / "version", " ".join((VERSIONS[program], *BUILD_WORDS))
+    if target.exists() and made.exists() and made.read_text() == wanted:
         return
     if (go := find_go()) is None:
         raise BuildError(
             f"{label}: there is no go, neither on PATH nor in /usr/local/go/bin: install go {GO_VERSION} or newer"
         )
     source.mkdir(parents=True, exist_ok=True)
-    version.unlink(missing_ok=True)
+    made.unlink(missing_ok=True)
     if program == "etcd":
         _write_etcd_module(source)
     else:
@@ -98,7 +98,7 @@ def _make(program: str, source: Path, target: Path, label: str) -> None:
     unfinished = target.with_name(f"{program}.unfinished")
     _run([go, "build", *BUILD_WORDS, "-o", str(unfinished), "."], source, label)
     unfinished.replace(target)
-    version.write_text(VERSIONS[program])
+    made.write_text(wanted)
 
 
 def _write_etcd_module(source: Path) -> None:

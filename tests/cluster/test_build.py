@@ -60,6 +60,15 @@ def test_another_version_is_built_anew(go: Path, tmp_path: Path, monkeypatch: py
     assert built(tmp_path) == {**dict.fromkeys(PROGRAMS, "program"), "etcd": "newer"}
 
 
+def test_other_words_for_the_compiler_build_anew(go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they say of the version is within the program."""
+    build(tmp_path)
+    go.write_text(GO.replace("echo program", "echo newer"))
+    monkeypatch.setattr(building, "BUILD_WORDS", ("-ldflags=-X version=other",))
+    build(tmp_path)
+    assert built(tmp_path) == dict.fromkeys(sorted(PROGRAMS), "newer")
+
+
 def test_without_go_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "find_go", lambda: None)
     with pytest.raises(BuildError, match=r"^\[1/3\] etcd v\S+: there is no go, neither on PATH nor .*install go 1\.26"):
