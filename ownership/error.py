@@ -3,6 +3,7 @@
 OwnershipError
 ├── FormatError           octets that are no value of the format
 ├── SnapshotTooLargeError claims that no snapshot can hold
+├── UnknownOwnerError     an owner of whom the zone tells nothing
 ├── AmbiguousError        the zone does not say who owns what
 ├── HistoryChangedError   somebody else wrote as this owner meanwhile
 └── BackendError          the zone could not be read or written
@@ -25,6 +26,10 @@ class FormatError(OwnershipError):
 
 class SnapshotTooLargeError(OwnershipError):
     """More claims, or longer ones, than a snapshot holds; nothing was written."""
+
+
+class UnknownOwnerError(OwnershipError):
+    """The zone tells nothing of this owner, so that there is nothing to end."""
 
 
 class AmbiguousError(OwnershipError):

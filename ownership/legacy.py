@@ -66,7 +66,7 @@ class Restored:
     left: str = ""
 
 
-def _untold(_what: str, _done: int, _total: int) -> None:
+def untold(_what: str, _done: int, _total: int) -> None:
     """Tell nobody."""
 
 
@@ -93,7 +93,7 @@ def plan_migration(markers: Iterable[LegacyMarker], owner: OwnerID) -> Migration
 
 
 async def migrate(
-    backend: Backend, owner: OwnerID, markers: Sequence[LegacyMarker], progress: Progress = _untold
+    backend: Backend, owner: OwnerID, markers: Sequence[LegacyMarker], progress: Progress = untold
 ) -> Migrated:
     """Copy the owner's markers into its snapshot, read that back, and only then delete exactly these markers.
 
@@ -109,13 +109,20 @@ async def migrate(
     told = frozenset(snapshot.entries) if snapshot is not None else frozenset()
     if not told.issuperset(entries):
         return Migrated(migration, commit, 0, "the snapshot lost claims again before their markers were deleted")
-    for done, marker in enumerate(migration.moved):
+    return Migrated(migration, commit, *await delete_markers(backend, migration.moved, progress))
+
+
+async def delete_markers(
+    backend: Backend, markers: Sequence[LegacyMarker], progress: Progress = untold
+) -> tuple[int, str]:
+    """Delete exactly these markers; returns how many were, and why others are left, or nothing."""
+    for done, marker in enumerate(markers):
         try:
             await remove(backend, *marker.text)
         except BackendError as error:
-            return Migrated(migration, commit, done, str(error))
-        progress("markers deleted", done + 1, len(migration.moved))
-    return Migrated(migration, commit, len(migration.moved))
+            return done, str(error)
+        progress("markers deleted", done + 1, len(markers))
+    return len(markers), ""
 
 
 def plan_restoration(state: ZoneState, owner: OwnerID) -> tuple[StoredText, ...]:
@@ -133,7 +140,7 @@ def plan_restoration(state: ZoneState, owner: OwnerID) -> tuple[StoredText, ...]
     return tuple(StoredText(Fqdn(entry.name), entry.value.encode()) for entry in entries)
 
 
-async def restore(backend: Backend, owner: OwnerID, progress: Progress = _untold) -> Restored:
+async def restore(backend: Backend, owner: OwnerID, progress: Progress = untold) -> Restored:
     """Write a marker for each of the owner's claims, read all of them back, and only then remove the compact state.
 
     Raises BackendError, AmbiguousError and FormatError while the compact state still stands.

@@ -47,6 +47,7 @@ from ownership.legacy import (
     restore,
 )
 from ownership.naming import OwnerID, check_owner, quoted
+from ownership.release import Release, Released, plan_release, release
 from ownership.state import ZoneState, read_state
 from zonemodel.name import Fqdn
 
@@ -64,6 +65,9 @@ NamesOption = Annotated[
     list[str] | None,
     typer.Option("--name", help="Name whose markers to look at, instead of all of the zone's.", metavar="NAME"),
 ]
+MarkersOption = Annotated[
+    bool, typer.Option("--markers", help="Look at markers, too, where that takes a transfer of the zone.")
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Tell what would be done and write nothing.")]
 
 
@@ -72,7 +76,7 @@ def register(app: typer.Typer) -> None:
     commands = typer.Typer(
         name="ownership", help="Tell and move who owns which records of a zone.", no_args_is_help=True
     )
-    for command in (show, verify, migrate_command, restore_command):
+    for command in (show, verify, migrate_command, restore_command, release_command):
         commands.command(command.__name__.removesuffix("_command"))(grouped(command))
     app.add_typer(commands)
 
@@ -116,9 +120,7 @@ def show(
 def verify(
     where: BackendOptions,
     owner: OwnersOption = None,
-    markers: Annotated[
-        bool, typer.Option("--markers", help="Look at markers, too, where that takes a transfer of the zone.")
-    ] = False,
+    markers: MarkersOption = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Read everything that tells ownership in a zone, every page of it, and tell what is not as it should be.
@@ -199,6 +201,42 @@ def restore_command(
         _tell_restoration(with_backend(where, rehearse if dry_run else work), output, dry_run=dry_run)
 
 
+def release_command(
+    where: BackendOptions,
+    owner: OwnerOption,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Owner ID that claims from then on what this one claims.", metavar="ID", show_default=False),
+    ] = None,
+    markers: MarkersOption = False,
+    dry_run: DryRunOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """End the claims of an owner that nobody is any more, or hand them to another one; the records themselves stay.
+
+    Whatever still writes as this owner claims again at its next look. Markers that do not tell their record stay.
+    Exit status 0, 1 when something is ambiguous, fails or is left, 2 when the command line is wrong.
+    """
+
+    async def found(backend: Backend) -> tuple[LegacyMarker, ...]:
+        return await _markers(backend, ()) if markers or backend.enumerates else ()
+
+    async def rehearse(backend: Backend) -> Released:
+        state = await read_state(backend, (me,))
+        return Released(plan_release(state, await found(backend), me))
+
+    async def work(backend: Backend) -> Released:
+        with progress() as told:
+            return await release(backend, me, await found(backend), heir, told)
+
+    with _refusals():
+        me, heir = check_owner(owner), check_owner(to) if to is not None else None
+        if me == heir:
+            raise typer.BadParameter("found the owner itself, allowed is another one", param_hint="--to")
+        done = with_backend(where, rehearse if dry_run else work)
+        _tell_release(done, heir, output, dry_run=dry_run)
+
+
 def _tell_migration(migration: Migration, state: ZoneState | None, done: Migrated | None, output: Output) -> None:
     """Print what was done or, without `done`, what would be; raises typer.Exit when something is ambiguous or left."""
     faults = state.faults if state is not None else ()
@@ -238,6 +276,33 @@ def _tell_restoration(done: Restored, output: Output, *, dry_run: bool) -> None:
         _print([f"left: {done.left}"] if done.left else [])
     if done.left:
         raise typer.Exit(EXIT_AMBIGUOUS)
+
+
+def _tell_release(done: Released, to: OwnerID | None, output: Output, *, dry_run: bool) -> None:
+    plan = done.release
+    if output is Output.JSON:
+        document = {
+            "dryRun": dry_run,
+            "claims": [entry_document(entry) for entry in plan.entries],
+            "markers": [marker_document(each) for each in plan.markers],
+            "unclear": [marker_document(each) for each in plan.unclear],
+            "to": to,
+            "deleted": done.deleted,
+            "left": done.left or None,
+        }
+        typer.echo(dump(document))
+    else:
+        _print([*claim_table(plan.entries), *marker_lines((*plan.markers, *plan.unclear))])
+        _print([f"left: {done.left}"] if done.left else [_told_release(plan, to, dry_run=dry_run)])
+    if done.left or plan.unclear:
+        raise typer.Exit(EXIT_AMBIGUOUS)
+
+
+def _told_release(plan: Release, to: OwnerID | None, *, dry_run: bool) -> str:
+    verb = ("end" if dry_run else "ended") if to is None else ("hand over" if dry_run else "handed over")
+    heir = f" to {owner_text(to)}" if to is not None else ""
+    claims, markers = _count(len(plan.entries), "claim"), _count(len(plan.markers), "marker")
+    return f"{'would ' * dry_run}{verb} {claims} and {markers}{heir}, {len(plan.unclear)} unclear stay; no record is deleted"
 
 
 async def _markers(backend: Backend, names: Iterable[str]) -> tuple[LegacyMarker, ...]:

@@ -173,6 +173,30 @@ def test_restoring_is_rehearsed_and_done(published: Path) -> None:
     assert published.read_text().count("_dnsweaver.host-") == 3
 
 
+def test_an_owner_is_ended_after_a_rehearsal(published: Path) -> None:
+    before = published.read_text()
+    rehearsed = CLI.run(*at(published, "release", "--owner", "prod", "--dry-run"))
+    assert rehearsed.code == 1, "an unclear marker stays"
+    last = "would end 3 claims and 1 marker, 1 unclear stay; no record is deleted"
+    assert rehearsed.stdout.splitlines()[-1] == last
+    assert "host-2.example.com" in rehearsed.stdout
+    assert published.read_text() == before
+    done = document(published, "release", "--owner", "prod", code=1)
+    assert (len(done["claims"]), done["deleted"], done["to"], done["left"]) == (3, 1, None, None)
+    shown = document(published, "show")
+    assert [(each["owner"], each["claims"]) for each in shown["owners"]] == [("prod", 0), ("test", 2)]
+    assert "nothing of the owner 'prdo', but of 'prod', 'test'" in CLI.fails(
+        *at(published, "release", "--owner", "prdo")
+    )
+
+
+def test_an_owner_hands_its_claims_over(published: Path) -> None:
+    told = CLI.ok(*at(published, "release", "--owner", "test", "--to", "prod")).splitlines()[-1]
+    assert told == "handed over 2 claims and 0 markers to prod, 0 unclear stay; no record is deleted"
+    shown = document(published, "show")
+    assert [(each["owner"], each["claims"]) for each in shown["owners"]] == [("prod", 4), ("test", 0)]
+
+
 def test_wrong_command_lines_are_told(path: Path, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text(KEY_LINE + KEY_LINE.replace("transfer.test", "other.test"))
@@ -185,6 +209,7 @@ def test_wrong_command_lines_are_told(path: Path, tmp_path: Path) -> None:
         ("show", "--server", "127.0.0.1", "--zone", "example.com", "--tsig-keys", str(keys)): "found 2 keys",
         ("show", "--server", "127.0.0.1", "--zone", "example.com", "--tsig-keys", str(path)): "zone",
         ("migrate", "--zone-file", str(path)): "--owner",
+        ("release", "--zone-file", str(path), "--owner", "a", "--to", "a"): "allowed is another one",
     }
     for words, message in cases.items():
         told = CLI.fails("ownership", *words, code=2)

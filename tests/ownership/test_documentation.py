@@ -35,7 +35,7 @@ def test_the_commands_print_what_the_page_shows(tmp_path: Path, monkeypatch: pyt
     (zone,) = blocks("zone")
     Path("example.com.zone").write_text(zone)
     steps = [step for block in blocks("console") for step in re.split(r"^\$ dns-api ", block, flags=re.MULTILINE)[1:]]
-    assert len(steps) == 5
+    assert len(steps) == 6
     for step in steps:
         command, _, shown = step.partition("\n")
         assert Cli({}).ok(*shlex.split(command)) == shown
