@@ -13,6 +13,7 @@ from controllers.api.record_withdrawal import RecordWithdrawal, RecordWithdrawal
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitSpec
 from controllers.core.compose import compose
 from controllers.core.withdrawal.projection import NOTHING_CURRENT, Ground, project_withdrawal
+from controllers.core.withdrawal.projector import changed_withdrawals
 from controllers.core.withdrawal.rule import ACCEPTED
 from tests.controllers.core import build
 from tests.controllers.core.withdrawal.build import inputs, observed, waiver, withdrawal
@@ -259,3 +260,48 @@ def test_a_result_counts_when_there_are_other_withdrawals_beside_it() -> None:
     spec = composition.parts[0]
     status = project_withdrawal(ground(claim, spec, observed(spec)), ACCEPTED, build.NOW)
     assert said(status)["Ready"] == ("True", "Withdrawn", "Seen.")
+
+
+def changed(
+    claim: RecordWithdrawal, *units: ZoneUnit, undecided: RecordWithdrawal | None = None
+) -> list[tuple[str, bool]]:
+    """Return the claims whose status is about to be written, and whether that may wait; nothing is decided about `undecided`."""
+    found = inputs(claim, units=units)
+    inventory = compose(found).inventory
+    if undecided is not None:
+        found = replace(found, withdrawals=(undecided, claim))
+    return [
+        (each.meta.name, projected.provisional) for each, projected in changed_withdrawals(found, inventory, build.NOW)
+    ]
+
+
+def with_status(claim: RecordWithdrawal, status: RecordWithdrawalStatus) -> RecordWithdrawal:
+    return replace(claim, status=status)
+
+
+def test_a_status_is_written_when_it_changes_and_only_what_is_not_known_yet_may_wait() -> None:
+    claim = withdrawal()
+    spec = composed(claim)
+    assert changed(claim) == [("old-ip", True)]
+    proven = observed(spec)
+    assert changed(claim, proven) == [("old-ip", False)]
+    free = with_status(claim, project_withdrawal(ground(claim, spec, proven), ACCEPTED, build.NOW))
+    assert changed(free, proven) == []
+    assert changed(
+        free, observed(spec, ("Withdrawn", "Unknown", "DNSProbeFailed"), ("Ready", "False", "DNSProbeFailed"))
+    ) == [("old-ip", False)], "nobody may go on reading that the address is free"
+    told = observed(spec, ("Withdrawn", "False", "StillPublished"), ("Ready", "False", "NotWithdrawn"))
+    assert changed(claim, told) == [("old-ip", False)]
+
+
+def test_a_claim_that_nothing_is_decided_about_is_passed_over_and_no_other_with_it() -> None:
+    assert changed(withdrawal("b"), undecided=withdrawal("a")) == [("b", True)]
+
+
+def test_results_stand_in_part_0_whichever_part_comes_first() -> None:
+    claim = withdrawal()
+    spec = composed(claim)
+    main = observed(spec.model_copy(update={"parts": (1,)}))
+    further = build.unit(spec.model_copy(update={"part": 1, "parts": (), "withdrawals": ()}))
+    for units in ((main, further), (further, main)):
+        assert changed(claim, *units) == [("old-ip", False)]
