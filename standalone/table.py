@@ -36,16 +36,27 @@ def table(
     `with_columns=False` leaves the column definitions out, as the second and later events of a watch do.
     Ages count from `now`, the present moment unless given.
     """
-    columns = _columns(resource.group, resource.kind, resource.custom, resource.printer_columns)
-    moment = now or datetime.now(UTC)
+    columns = _columns_of(resource)
     document: dict[str, Any] = {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": dict(list_metadata or {}),
         "columnDefinitions": [_definition(column) for column in columns] if with_columns else [],
-        "rows": [_row(columns, obj, include_object, moment) for obj in objects],
+        "rows": rows(resource, objects, include_object=include_object, now=now),
     }
     return document
+
+
+def rows(
+    resource: Resource,
+    objects: Iterable[Mapping[str, Any]],
+    *,
+    include_object: IncludeObject = "Metadata",
+    now: datetime | None = None,
+) -> list[dict[str, Any]]:
+    """The rows of a Table alone."""
+    columns, moment = _columns_of(resource), now or datetime.now(UTC)
+    return [_row(columns, obj, include_object, moment) for obj in objects]
 
 
 def partial_metadata(obj: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +81,10 @@ def _definition(column: Column) -> dict[str, Any]:
         "description": column.description,
         "priority": column.priority,
     }
+
+
+def _columns_of(resource: Resource) -> tuple[Column, ...]:
+    return _columns(resource.group, resource.kind, resource.custom, resource.printer_columns)
 
 
 @lru_cache(maxsize=512)

@@ -17,6 +17,7 @@ from standalone.apiserver.kinds.kind import CUSTOM, PLAIN, Kind, Writing
 from standalone.apiserver.kinds.special import SPECIAL
 from standalone.apiserver.status import ApiError, forbidden, not_found
 from standalone.apiserver.target import Target
+from standalone.apiserver.turn import Aside
 from standalone.registry import Registry
 from standalone.resource import Resource
 from standalone.store.record import Key, Record
@@ -39,6 +40,7 @@ class Api:
     admission: Admission = field(default_factory=Admission)
     now: Callable[[], str] = utc_now
     frames: FrameCache = field(default_factory=FrameCache)
+    aside: Aside = field(default_factory=Aside)
 
     def kind(self, resource: Resource) -> Kind:
         """What is special about a resource's kind."""

@@ -27,6 +27,26 @@ async def create(
 
     `applied` objects carry their field ownership already (server-side apply). Raises ApiError.
     """
+    target, warnings = await api.aside.run(
+        options.body_bytes, lambda: _prepared(api, target, obj, options, applied=applied)
+    )
+    with warning(warnings):
+        warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
+        async with api.store.locked(target.key) as existing:
+            if existing is not None:
+                raise already_exists(target.resource, target.name)
+            if options.dry_run:
+                return Outcome(201, obj, None, tuple(warnings))
+            api.check_namespace(target)  # it may have begun to terminate while admission was asked
+            api.check_definition(target)
+            record = await api.store.put(target.key, obj)
+    return Outcome(201, obj, record, tuple(warnings))
+
+
+def _prepared(
+    api: Api, target: Target, obj: JsonObject, options: WriteOptions, *, applied: bool
+) -> tuple[Target, list[str]]:
+    """Name, complete and judge the object in place; return where it goes, and warnings. Raises ApiError."""
     now = api.now()
     warnings = shape(api, target, obj, None, options)
     with warning(warnings):
@@ -40,13 +60,4 @@ async def create(
         if not applied:
             track(api, target, None, obj, options.manager, now)
         judge(api, target, obj, None)
-        warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
-        async with api.store.locked(target.key) as existing:
-            if existing is not None:
-                raise already_exists(target.resource, name)
-            if options.dry_run:
-                return Outcome(201, obj, None, tuple(warnings))
-            api.check_namespace(target)  # it may have begun to terminate while admission was asked
-            api.check_definition(target)
-            record = await api.store.put(target.key, obj)
-    return Outcome(201, obj, record, tuple(warnings))
+    return target, warnings

@@ -26,6 +26,7 @@ from standalone.apiserver.status import (
     success,
 )
 from standalone.apiserver.target import Target, User
+from standalone.apiserver.turn import Turn
 from standalone.schema.fault import invalid, not_supported
 from standalone.store.record import Record
 
@@ -114,9 +115,9 @@ async def delete(api: Api, target: Target, options: DeleteOptions, user: User) -
 
 async def delete_collection(
     api: Api, target: Target, records: list[Record], options: DeleteOptions, user: User
-) -> list[JsonObject]:
-    """Delete every record that is still there; return the objects as they were listed."""
-    deleted = []
+) -> None:
+    """Delete every record that is still there."""
+    turn = Turn()
     for record in records:
         member = replace(target, namespace=record.key.namespace, name=record.key.name)
         try:
@@ -124,8 +125,7 @@ async def delete_collection(
         except ApiError as error:
             if error.code != 404:
                 raise
-        deleted.append(decoded(target.resource, record))
-    return deleted
+        await turn.pause()  # a dry run waits for nothing
 
 
 def _propagation(given: Mapping[str, Any]) -> Propagation | None:

@@ -6,6 +6,7 @@ The decoder in use keeps the last of them in silence, so this is a second and sl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 
@@ -17,10 +18,8 @@ def duplicate_fields(content: bytes) -> list[str]:
     found: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> _Object:
-        names = [name for name, _ in pairs]
-        return _Object(
-            pairs, {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-        )
+        counts = Counter(name for name, _ in pairs)
+        return _Object(pairs, {name for name, count in counts.items() if count > 1})
 
     _walk(json.loads(content, object_pairs_hook=note), "", found)
     return found

@@ -6,6 +6,7 @@ encoding of objects, lists and bookmarks in that form.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -17,9 +18,10 @@ import yaml
 from standalone.apiserver.conversion import decoded, encoded
 from standalone.apiserver.read import Page
 from standalone.apiserver.status import not_acceptable
+from standalone.apiserver.turn import parts
 from standalone.resource import Resource
 from standalone.store.record import Record
-from standalone.table import IncludeObject, table
+from standalone.table import IncludeObject, rows, table
 
 JsonObject = dict[str, Any]
 
@@ -94,24 +96,48 @@ def encode_decoded(resource: Resource, obj: JsonObject, form: Form) -> bytes:
     return dump(obj, form)
 
 
-def encode_page(resource: Resource, page: Page, form: Form) -> bytes:
-    """A list in a form; stored bytes are joined without decoding them where that is possible."""
-    if form.shape is Shape.TABLE:
-        objects = [decoded(resource, record) for record in page.records]
-        shown = table(resource, objects, include_object=form.include_object, list_metadata=page.metadata)
-        return orjson.dumps(shown)
+def encode_page(resource: Resource, page: Page, form: Form) -> Iterator[bytes]:
+    """A list in a form, in parts; stored bytes are joined without decoding them where that is possible."""
+    yield _head(resource, page, form)
+    separator = b""
+    for records in parts(page.records, lambda record: len(record.body)):
+        yield separator + _items(resource, records, form)
+        separator = b"" if form.media_type == YAML else b","
+    if form.media_type == JSON:
+        yield b"]}"
+    elif not page.records:
+        yield b" []\n"
+
+
+def _head(resource: Resource, page: Page, form: Form) -> bytes:
+    """The beginning of a list, up to where its items or rows stand."""
     head: JsonObject = {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": page.metadata}
-    if form.shape is not Shape.OBJECT:
+    items = "items"
+    if form.shape is Shape.TABLE:
+        head = table(resource, (), include_object=form.include_object, list_metadata=page.metadata)
+        items = "rows"
+        del head[items]
+    elif form.shape is not Shape.OBJECT:
         head |= {"kind": Shape.METADATA_LIST.value, "apiVersion": "meta.k8s.io/v1"}
-        return orjson.dumps(head | {"items": [_metadata_only(decoded(resource, record)) for record in page.records]})
     if form.media_type == YAML:
-        return dump(head | {"items": [decoded(resource, record) for record in page.records]}, form)
-    items = b",".join(encoded(resource, record) for record in page.records)
-    return b'%s,"items":[%s]}' % (orjson.dumps(head)[:-1], items)
+        return dump(head, form) + b"items:" + (b"\n" if page.records else b"")
+    return b'%s,"%s":[' % (orjson.dumps(head)[:-1], items.encode())
 
 
-def dump(obj: JsonObject, form: Form) -> bytes:
-    """Any JSON object in the form's media type."""
+def _items(resource: Resource, records: Sequence[Record], form: Form) -> bytes:
+    """Some of the items or rows, without what is around them."""
+    if form.shape is Shape.OBJECT and form.media_type == JSON:
+        return b",".join(encoded(resource, record) for record in records)
+    objects = [decoded(resource, record) for record in records]
+    if form.shape is Shape.TABLE:
+        return orjson.dumps(rows(resource, objects, include_object=form.include_object))[1:-1]
+    if form.shape is not Shape.OBJECT:
+        return orjson.dumps([_metadata_only(obj) for obj in objects])[1:-1]
+    return dump(objects, form)
+
+
+def dump(obj: JsonObject | list[JsonObject], form: Form) -> bytes:
+    """Any JSON value in the form's media type."""
     if form.media_type == YAML:
         text: str = yaml.dump(obj, Dumper=yaml.CSafeDumper, sort_keys=False)
         return text.encode()

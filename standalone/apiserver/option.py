@@ -51,6 +51,8 @@ class WriteOptions:
     field_validation: FieldValidation = FieldValidation.WARN
     duplicate_fields: tuple[str, ...] = ()
     """Paths of fields that the request body names twice; `field_validation` decides what comes of them."""
+    body_bytes: int = 0
+    """How large the request body is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,9 @@ async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, 
             absent = api.store.get(target.key) is None and not target.subresource
             try:
                 if absent:
-                    merged = _merged(api, target, None, applied, options)
+                    merged = await api.aside.run(
+                        options.body_bytes, lambda: _merged(api, target, None, applied, options)
+                    )
                     return await create(api, target, merged, options, user, applied=True)
                 return await change(
                     api, target, lambda live: _merged(api, target, live, applied, options), options, user, applied=True

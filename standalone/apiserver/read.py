@@ -15,9 +15,10 @@ import orjson
 
 from standalone.apiserver.api import Api
 from standalone.apiserver.option import ListOptions
-from standalone.apiserver.selector import matcher, name_of
+from standalone.apiserver.selector import Matcher, matcher, name_of
 from standalone.apiserver.status import ApiError, bad_request, invalid_options, list_expired, not_found, version_ahead
 from standalone.apiserver.target import Target
+from standalone.apiserver.turn import Turn
 from standalone.resource import Resource
 from standalone.schema.fault import forbidden, not_supported
 from standalone.store.failure import VersionTooOldError
@@ -80,16 +81,14 @@ def get(api: Api, target: Target, options: ListOptions) -> Record:
     return record
 
 
-def list_page(api: Api, target: Target, options: ListOptions) -> Page:
+async def list_page(api: Api, target: Target, options: ListOptions) -> Page:
     """The matching records in order of namespace and name, at most `limit` of them. Raises ApiError 400, 410, 504."""
     _check_options(options)
     position = _Position.decode(options.continue_token) if options.continue_token else None
-    records, version = _snapshot(api, target, options, position)
     matches = matcher(target.resource, options.label_selector, options.field_selector)
+    records, version = _snapshot(api, target, options, position)
     if matches is not None:
-        records = [record for record in records if matches(record)]
-    if position is not None:
-        records = [record for record in records if (record.key.namespace, record.key.name) > position.after]
+        records = await _matching(records, matches, options.limit + 1 if options.limit else None)
     if not options.limit or len(records) <= options.limit:
         return Page(records, version)
     page = records[: options.limit]
@@ -97,6 +96,19 @@ def list_page(api: Api, target: Target, options: ListOptions) -> Page:
     token = _Position(version, (last.namespace, last.name)).encode()
     remaining = len(records) - len(page) if matches is None else None
     return Page(page, version, token, remaining)
+
+
+async def _matching(records: list[Record], matches: Matcher, wanted: int | None) -> list[Record]:
+    """The matching records, of which no more than `wanted` are of interest."""
+    found: list[Record] = []
+    turn = Turn()
+    for record in records:
+        await turn.pause()
+        if matches(record):
+            found.append(record)
+            if len(found) == wanted:
+                break
+    return found
 
 
 def check_version(api: Api, version: int | None) -> None:
@@ -111,22 +123,25 @@ def _snapshot(api: Api, target: Target, options: ListOptions, position: _Positio
     exact = (options.version or None) if one_version else None
     wanted = position.version if position else exact
     check_version(api, wanted or options.version)
+    after = position.after if position else ("", "")
     if wanted is None or wanted == store.version:
-        return _current(api, resource, target.namespace, options), store.version
+        return _current(api, resource, target.namespace, options, after), store.version
     try:
-        return store.records_at(*resource.storage_key, target.namespace, wanted), wanted
+        return store.records_at(*resource.storage_key, target.namespace, wanted, after), wanted
     except VersionTooOldError as error:
         token = _Position(store.version, position.after).encode() if position else None
         raise list_expired(token) from error
 
 
-def _current(api: Api, resource: Resource, namespace: str, options: ListOptions) -> list[Record]:
-    """All records now, or the one a field selector pins."""
+def _current(
+    api: Api, resource: Resource, namespace: str, options: ListOptions, after: tuple[str, str]
+) -> list[Record]:
+    """All records beyond `after` now, or the one a field selector pins."""
     name = name_of(options.field_selector)
     if name is not None and (namespace or not resource.namespaced):
         record = api.store.get(Key(*resource.storage_key, namespace, name))
-        return [record] if record is not None else []
-    return api.store.records(*resource.storage_key, namespace)
+        return [record] if record is not None and record.key[2:] > after else []
+    return api.store.records(*resource.storage_key, namespace, after)
 
 
 def _check_options(options: ListOptions) -> None:

@@ -7,6 +7,7 @@ changes nothing writes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from standalone.apiserver.admission import Operation
@@ -52,23 +53,43 @@ async def change(
     async with api.store.locked(target.key) as record:
         if record is None:
             raise not_found(target.resource, target.name)
-        live = decoded(target.resource, record)
-        proposed = dict(edit(live))
-        warnings = shape(api, target, proposed, live, options)
+        size_bytes = max(options.body_bytes, len(record.body))
+        made = await api.aside.run(
+            size_bytes, lambda: _made(api, target, decoded(target.resource, record), edit, options, applied=applied)
+        )
+        warnings = made.warnings
         with warning(warnings):
-            proposed = _continued(api, target, live, proposed)
-            if not applied:
-                track(api, target, live, proposed, options.manager, api.now())
-            unchanged = same(proposed, live)
-            if not unchanged:
-                judge(api, target, proposed, live)
-            warnings += await api.admission.review(Operation.UPDATE, target, proposed, live, options, user)
-        if unchanged:
-            return Outcome(200, live, record, tuple(warnings))
+            warnings += await api.admission.review(Operation.UPDATE, target, made.obj, made.live, options, user)
+        if made.unchanged:
+            return Outcome(200, made.live, record, tuple(warnings))
         if options.dry_run:
-            return Outcome(200, proposed, None, tuple(warnings))
-        stored = await store_or_finish(api, target, proposed)
-    return Outcome(200, proposed, stored, tuple(warnings))
+            return Outcome(200, made.obj, None, tuple(warnings))
+        stored = await store_or_finish(api, target, made.obj)
+    return Outcome(200, made.obj, stored, tuple(warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What an edit made of a stored object."""
+
+    live: JsonObject
+    obj: JsonObject
+    unchanged: bool
+    warnings: list[str]
+
+
+def _made(api: Api, target: Target, live: JsonObject, edit: Edit, options: WriteOptions, *, applied: bool) -> _Made:
+    """The object that comes of an edit, complete and judged. Raises ApiError and whatever `edit` raises."""
+    proposed = dict(edit(live))
+    warnings = shape(api, target, proposed, live, options)
+    with warning(warnings):
+        proposed = _continued(api, target, live, proposed)
+        if not applied:
+            track(api, target, live, proposed, options.manager, api.now())
+        unchanged = same(proposed, live)
+        if not unchanged:
+            judge(api, target, proposed, live)
+    return _Made(live, proposed, unchanged, warnings)
 
 
 def _continued(api: Api, target: Target, live: JsonObject, proposed: JsonObject) -> JsonObject:

@@ -6,6 +6,7 @@ Owns which method means which verb, and reading bodies and options. What a verb 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from aiohttp import web
@@ -30,6 +31,7 @@ from standalone.apiserver.respond import respond, respond_outcome
 from standalone.apiserver.review import answer, is_review
 from standalone.apiserver.status import ApiError, method_not_allowed, not_acceptable
 from standalone.apiserver.target import ADMIN, Target
+from standalone.apiserver.turn import PART_BYTES, PART_ITEMS, Turn
 from standalone.store.record import Event
 
 
@@ -106,8 +108,8 @@ class Verbs:
         options = list_options(exchange.request.query)
         if flag(exchange.request.query, "watch"):
             return await self._watch(exchange, options)
-        page = read.list_page(self._api, exchange.target, options)
-        return respond(200, encode_page(exchange.target.resource, page, exchange.form), exchange.form)
+        page = await read.list_page(self._api, exchange.target, options)
+        return await _page(exchange, page)
 
     async def _watch(self, exchange: Exchange, options: ListOptions) -> web.StreamResponse:
         """Stream until the watch ends or the watcher goes; a start that is too old is told inside the stream."""
@@ -126,10 +128,12 @@ class Verbs:
         self._watches.add(stream)
         try:
             await response.prepare(request)
+            turn = Turn()
             async for chunk in stream.chunks():
                 if request.transport is None:
                     break
                 await response.write(chunk)
+                await turn.pause()
         except ConnectionError:
             pass  # the watcher has gone: nobody is left to tell
         finally:
@@ -138,7 +142,7 @@ class Verbs:
         return response
 
     async def _create(self, exchange: Exchange) -> web.StreamResponse:
-        obj, options = await _object(exchange), await _write_options(exchange)
+        obj, options = await self._object(exchange), await self._write_options(exchange)
         if is_review(exchange.target):
             outcome = answer(self._api, exchange.target, obj, options)
         elif self._answered.has(exchange.target.resource):
@@ -148,15 +152,16 @@ class Verbs:
         return respond_outcome(exchange.target.resource, outcome, exchange.form)
 
     async def _update(self, exchange: Exchange) -> web.StreamResponse:
-        obj, options = await _object(exchange), await _write_options(exchange)
+        obj, options = await self._object(exchange), await self._write_options(exchange)
         outcome = await update.replace(self._api, exchange.target, obj, options, ADMIN)
         return respond_outcome(exchange.target.resource, outcome, exchange.form)
 
     async def _patch(self, exchange: Exchange) -> web.StreamResponse:
         kind = patch.patch_type(exchange.target.resource, exchange.request.content_type)
         content = await exchange.request.read()
-        decoded = decode_yaml(content) if kind is patch.PatchType.APPLY else decode_json(content)
-        options = await _write_options(exchange)
+        decode = decode_yaml if kind is patch.PatchType.APPLY else decode_json
+        decoded = await self._api.aside.run(len(content), lambda: decode(content))
+        options = await self._write_options(exchange)
         outcome = await patch.patch(self._api, exchange.target, kind, decoded, options, ADMIN)
         return respond_outcome(exchange.target.resource, outcome, exchange.form)
 
@@ -165,26 +170,43 @@ class Verbs:
         outcome = await delete.delete(self._api, exchange.target, options, ADMIN)
         return respond_outcome(exchange.target.resource, outcome, exchange.form)
 
+    async def _object(self, exchange: Exchange) -> dict[str, object]:
+        request, content = exchange.request, await exchange.request.read()
+        return await self._api.aside.run(
+            len(content), lambda: decode_object(content, request.content_type, exchange.target.resource)
+        )
+
+    async def _write_options(self, exchange: Exchange) -> WriteOptions:
+        """The options; the body is searched for fields named twice only when the client asked for that."""
+        request, content = exchange.request, await exchange.request.read()
+        options = write_options(request.query, request.headers.get("User-Agent", ""), _OPTIONS[request.method])
+        options = replace(options, body_bytes=len(content))
+        asked = "fieldValidation" in request.query and options.field_validation is not FieldValidation.IGNORE
+        if not asked or request.content_type != JSON:
+            return options
+        duplicates = await self._api.aside.run(len(content), lambda: tuple(duplicate_fields(content)))
+        return replace(options, duplicate_fields=duplicates)
+
     async def _delete_collection(self, exchange: Exchange) -> web.StreamResponse:
         target, options = exchange.target, await _delete_options(exchange)
-        page = read.list_page(self._api, target, list_options(exchange.request.query))
+        page = await read.list_page(self._api, target, list_options(exchange.request.query))
         await delete.delete_collection(self._api, target, page.records, options, ADMIN)
-        return respond(200, encode_page(target.resource, page, exchange.form), exchange.form)
+        return await _page(exchange, page)
 
 
-async def _object(exchange: Exchange) -> dict[str, object]:
-    request = exchange.request
-    return decode_object(await request.read(), request.content_type, exchange.target.resource)
-
-
-async def _write_options(exchange: Exchange) -> WriteOptions:
-    """The options; the body is searched for fields named twice only when the client asked for that."""
-    request = exchange.request
-    options = write_options(request.query, request.headers.get("User-Agent", ""), _OPTIONS[request.method])
-    asked = "fieldValidation" in request.query and options.field_validation is not FieldValidation.IGNORE
-    if not asked or request.content_type != JSON:
-        return options
-    return replace(options, duplicate_fields=tuple(duplicate_fields(await request.read())))
+async def _page(exchange: Exchange, page: read.Page) -> web.StreamResponse:
+    """A list as an answer; a large one is sent while it is made, and others have their turn meanwhile."""
+    chunks = encode_page(exchange.target.resource, page, exchange.form)
+    if len(page.records) <= PART_ITEMS and sum(len(record.body) for record in page.records) <= PART_BYTES:
+        return respond(200, b"".join(chunks), exchange.form)
+    response = web.StreamResponse(headers={"Content-Type": exchange.form.media_type})
+    await response.prepare(exchange.request)
+    turn = Turn()
+    with suppress(ConnectionError):  # the client has gone: nobody is left to tell
+        for chunk in chunks:
+            await response.write(chunk)
+            await turn.pause()
+    return response
 
 
 async def _delete_options(exchange: Exchange) -> delete.DeleteOptions:

@@ -20,6 +20,7 @@ from standalone.apiserver.read import MATCH, NOT_OLDER_THAN, check_version, matc
 from standalone.apiserver.selector import Matcher, matcher
 from standalone.apiserver.status import ApiError, watch_expired
 from standalone.apiserver.target import Target
+from standalone.apiserver.turn import parts
 from standalone.store.failure import VersionTooOldError
 from standalone.store.record import Event, EventType, Record
 from standalone.store.subscription import Subscription
@@ -27,7 +28,6 @@ from standalone.store.subscription import Subscription
 JsonObject = dict[str, Any]
 
 BOOKMARK_INTERVAL_S = 60.0
-RECORDS_PER_CHUNK = 200
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -65,7 +65,7 @@ class Watch:
                 return
             events = await self.subscription.take(min(bookmark_at, ends_at or bookmark_at) - now)
             self.version = self.api.store.version
-            if chunk := self._frames(events):
+            for chunk in self._chunks_of(events):
                 yield chunk
             if time.monotonic() >= bookmark_at:
                 bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
@@ -73,19 +73,21 @@ class Watch:
 
     def _beginning(self) -> Iterator[bytes]:
         """The state and what was missed, a part at a time: together they may be large."""
-        for start in range(0, len(self.initial), RECORDS_PER_CHUNK):
-            part = self.initial[start : start + RECORDS_PER_CHUNK]
-            yield b"".join(self._frame_of(EventType.ADDED, record) for record in part)
+        matches = self.matches
+        for part in parts(self.initial, lambda record: len(record.body)):
+            shown = part if matches is None else filter(matches, part)
+            yield b"".join(self._frame_of(EventType.ADDED, record) for record in shown)
         if self.with_state and self.options.allow_bookmarks:
             yield self._bookmark({INITIAL_EVENTS_END: "true"})
-        yield self._frames(self.missed)
+        yield from self._chunks_of(self.missed)
         self.initial, self.missed = [], []
+
+    def _chunks_of(self, events: list[Event]) -> Iterator[bytes]:
+        for part in parts(events, lambda event: event.size_bytes):
+            yield b"".join(self._event_frame(event) for event in part)
 
     def _frame_of(self, event_type: EventType, record: Record) -> bytes:
         return _frame(event_type, encode_object(self.target.resource, record, self.form))
-
-    def _frames(self, events: list[Event]) -> bytes:
-        return b"".join(self._event_frame(event) for event in events)
 
     def _event_frame(self, event: Event) -> bytes:
         event_type, record = _seen_through(self.matches, event)
@@ -128,8 +130,6 @@ def start(api: Api, target: Target, options: ListOptions, form: Form) -> Watch:
     except VersionTooOldError as error:
         raise watch_expired(error.requested, error.oldest) from error
     initial = api.store.records(*resource.storage_key, target.namespace) if with_state else []
-    if matches is not None:
-        initial = [record for record in initial if matches(record)]
     return Watch(api, target, options, form, matches, with_state, initial, missed, subscription, api.store.version)
 
 

@@ -88,22 +88,23 @@ class Store:
     def get(self, key: Key) -> Record | None:
         return self._tables[key.group, key.plural].get(key)
 
-    def records(self, group: str, plural: str, namespace: str = "") -> list[Record]:
-        """The records of one namespace or all (""), sorted by namespace and name."""
-        return self._tables[group, plural].list(namespace)
+    def records(self, group: str, plural: str, namespace: str = "", after: tuple[str, str] = ("", "")) -> list[Record]:
+        """The records of one namespace or all (""), sorted by namespace and name, beyond those of `after`."""
+        return self._tables[group, plural].list(namespace, after)
 
-    def records_at(self, group: str, plural: str, namespace: str, version: int) -> list[Record]:
+    def records_at(
+        self, group: str, plural: str, namespace: str, version: int, after: tuple[str, str] = ("", "")
+    ) -> list[Record]:
         """The records as they were at `version`. Raises VersionTooOldError when the history does not reach back."""
-        records = {record.key: record for record in self.records(group, plural, namespace)}
+        then: dict[Key, Record | None] = {}
         for event in self._window.back_to(version):
             key = event.record.key
-            if (key.group, key.plural) != (group, plural) or (namespace and key.namespace != namespace):
-                continue
-            if event.previous is None:
-                records.pop(key, None)
-            else:
-                records[key] = event.previous
-        return [records[key] for key in sorted(records)]
+            if (key.group, key.plural) == (group, plural) and key[2:] > after and namespace in ("", key.namespace):
+                then[key] = event.previous
+        records = [record for record in self.records(group, plural, namespace, after) if record.key not in then]
+        records += [record for _, record in sorted(then.items(), key=lambda entry: entry[0]) if record is not None]
+        records.sort(key=lambda record: record.key)  # two sorted runs, which are merged
+        return records
 
     def in_namespace(self, namespace: str) -> Iterator[Record]:
         """Every record of one namespace, whatever its kind."""

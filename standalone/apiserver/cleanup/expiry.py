@@ -12,6 +12,7 @@ from typing import Any
 
 from standalone.apiserver.api import Api
 from standalone.apiserver.kinds.builtin import EVENT
+from standalone.apiserver.turn import Turn
 from standalone.store.record import Event
 
 EVENT_TTL = timedelta(hours=1)
@@ -38,8 +39,9 @@ class EventExpiry:
     async def sweep(self) -> None:
         """Remove the Events whose hour is over."""
         oldest = datetime.fromisoformat(self._api.now().replace("Z", "+00:00")) - EVENT_TTL
-        store = self._api.store
+        store, turn = self._api.store, Turn()
         for record in store.records(*EVENT.storage_key):
+            await turn.pause()
             if last_seen(record.object()) >= oldest:
                 continue
             async with store.locked(record.key) as current:

@@ -1,0 +1,100 @@
+"""No request keeps the event loop, and with it everything else in the process, for long."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import orjson
+import pytest
+
+from standalone.apiserver.server import ApiServer
+from standalone.store.record import Key
+from tests.standalone.rest import APPLY_PATCH, Rest
+from tests.standalone.widget import DEFINITIONS, Widgets
+
+OBJECTS = 2_000
+LIMIT_S = 0.1
+"""In seconds of the processor, of which a busy machine does not make more. What is looked at here takes a multiple in one go."""
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@asynccontextmanager
+async def attended(what: str) -> AsyncIterator[None]:
+    """Fail when the loop does not come round within the limit."""
+    longest_s = 0.0
+
+    async def attend() -> None:
+        nonlocal longest_s
+        while True:
+            began_s = time.thread_time()
+            await asyncio.sleep(0.001)
+            longest_s = max(longest_s, time.thread_time() - began_s)
+
+    task = asyncio.create_task(attend())
+    await asyncio.sleep(0)
+    yield
+    await asyncio.sleep(0.002)
+    task.cancel()
+    assert longest_s < LIMIT_S, what
+
+
+@pytest.fixture
+async def many(rest: Rest, server: ApiServer) -> Widgets:
+    """A kind with many objects, straight into the store; `spec.color` can be selected by."""
+    widgets = Widgets("many.example.com", "default")
+    definition = widgets.definition
+    definition["spec"]["versions"][0]["selectableFields"] = [{"jsonPath": ".spec.color"}]
+    (await rest.post(DEFINITIONS, definition)).ok()
+    one = (await rest.post(widgets.path, widgets.make("one", color="red"))).ok()
+    store = server._store
+    assert store is not None
+    metadata = [{**one["metadata"], "name": f"n{number:05}", "uid": str(number)} for number in range(OBJECTS)]
+    await asyncio.gather(
+        *(
+            store.put(Key(widgets.group, widgets.plural, widgets.namespace, each["name"]), {**one, "metadata": each})
+            for each in metadata
+        )
+    )
+    return widgets
+
+
+async def test_long_answers_let_others_have_their_turn(many: Widgets, server: ApiServer) -> None:
+    queries = {
+        "a printed list": (TABLE, {}, OBJECTS + 1),
+        "a list in YAML": ("application/yaml", {"limit": "300"}, 300),
+        "a state that is watched as a Table": (TABLE, {"watch": "true", "timeoutSeconds": "1"}, OBJECTS + 1),
+        "what was missed as a Table": (
+            TABLE,
+            {"watch": "true", "timeoutSeconds": "1", "resourceVersion": "1"},
+            OBJECTS + 1,
+        ),
+        "nothing that is selected": ("application/json", {"fieldSelector": "spec.color=blue"}, 0),
+    }
+    async with aiohttp.ClientSession() as session:
+        for what, (accept, query, count) in queries.items():
+            async with (
+                attended(what),
+                session.get(server.url + many.path, params=query, headers={"Accept": accept}) as response,
+            ):
+                content = b"".join([chunk async for chunk in response.content.iter_chunked(2**16)])
+            assert response.status == 200
+            assert content.count(b"uid") == count, what
+
+
+async def test_a_large_object_is_judged_beside_the_others(widgets: Widgets, server: ApiServer) -> None:
+    parts = [{"name": f"p{number}", "weight": number} for number in range(3_000)]
+    body = orjson.dumps(widgets.make("large", parts=parts))
+    headers = {"Content-Type": APPLY_PATCH}
+    async with aiohttp.ClientSession() as session:
+        for manager, code in (("one", 201), ("one", 200), ("two", 200)):
+            url = f"{server.url}{widgets.at('large')}?fieldManager={manager}"
+            async with (
+                attended(manager),
+                session.patch(url, data=body.replace(b"2999}", b"%d}" % len(manager)), headers=headers) as response,
+            ):
+                await response.read()
+            assert response.status == code
