@@ -31,7 +31,8 @@ class Limits:
 
     `udp_payload_bytes` is the longest reply over UDP, the size that passes networks unfragmented. A TCP client that neither asks
     nor reads for `tcp_idle_s` is closed; `tcp_connections` and `tcp_connections_per_client` are the most that are kept open, over
-    all listeners: at the first bound the connection that has been silent longest makes room. `drain_s` is how long a stopping
+    all listeners: at the first bound the connection that has been silent longest makes room. Those with more than some KB of queries or
+    replies under way hold `tcp_held_bytes` together at most. `drain_s` is how long a stopping
     server waits for its TCP clients to take their replies, after it has said that it is not ready for `linger_s`.
     """
 
@@ -39,6 +40,7 @@ class Limits:
     tcp_idle_s: float = 10.0
     tcp_connections: int = 10_000
     tcp_connections_per_client: int = 6_000
+    tcp_held_bytes: int = 64 * 1024 * 1024
     linger_s: float = 0.0
     drain_s: float = 3.0
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Coroutine
 from contextlib import aclosing
 from time import perf_counter
 from typing import Final, cast
 
 import structlog
 
+from server.listening.admission import HEAVY_BYTES
 from server.listening.proxy import ProxyError, decode_proxy_header
 from server.listening.service import Service
 from server.listening.tls import TlsChannel
 from server.observe.exchange import Endpoint, Exchange
-from server.transport import Reply, Streamed, Transport
+from server.transport import Later, Reply, Streamed, Transport
 from server.wire import rcode_of
 
 _SHORTEST_MESSAGE_BYTES: Final = 12
@@ -26,6 +28,9 @@ _UNREAD_REPLIES_BYTES: Final = 128 * 1024
 
 _TURN: Final = 32
 """Queries of one connection that are answered before others get their turn."""
+
+_TURN_S: Final = 0.002
+"""How long such a turn may last, where answers take longer than a look-up."""
 
 _MOST_STREAMS: Final = 8
 """Long replies that one connection may have under way."""
@@ -63,6 +68,7 @@ class Connection(asyncio.Protocol):
         self._can_write.set()
         self._is_reading = True
         self._has_backlog = False
+        self._is_heavy = False
         self._streams: set[asyncio.Task[None]] = set()
         self._quiet_s = service.limits.tcp_idle_s
         self._idle: asyncio.TimerHandle | None = None
@@ -108,7 +114,9 @@ class Connection(asyncio.Protocol):
                 self._transport.write(answer)
             self._is_at_end = self._channel.at_end
         self._buffer += data
-        if not self._has_backlog:
+        if self._has_backlog:
+            self._weigh()
+        else:
             self._answer_buffered()
 
     def eof_received(self) -> bool:
@@ -180,6 +188,8 @@ class Connection(asyncio.Protocol):
         buffer, start, replies = self._buffer, 0, bytearray()
         started_s, answered = perf_counter(), 0
         while answered < _TURN and len(replies) < _UNREAD_REPLIES_BYTES and not self._is_held_up:
+            if answered and perf_counter() - started_s > _TURN_S:
+                break
             if (end := _message_end(buffer, start)) is None:
                 break
             message, start = bytes(buffer[start + 2 : end]), end
@@ -190,7 +200,9 @@ class Connection(asyncio.Protocol):
             answered += 1
             reply = self._answer(message)
             if isinstance(reply, Streamed):
-                self._begin(reply)
+                self._begin(self._stream(reply))
+            elif isinstance(reply, Later):
+                self._begin(self._wait_for(message, reply))
             elif reply is not None:
                 replies += len(reply).to_bytes(2, "big") + reply
         if answered:
@@ -203,6 +215,7 @@ class Connection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Take the next turn or the next segment, wait, or leave."""
+        self._weigh()
         if self._has_backlog or self._transport.is_closing():
             return
         is_reading = False
@@ -230,7 +243,7 @@ class Connection(asyncio.Protocol):
         except Exception:  # the socket edge: one packet's fault must not end the others
             log.exception("query failed", transport=self._kind.name.lower(), packet=message[:512].hex())
             reply = None
-        if not isinstance(reply, Streamed):
+        if not isinstance(reply, Later | Streamed):
             self._count(message, reply)
         return reply
 
@@ -245,9 +258,9 @@ class Connection(asyncio.Protocol):
             for observer in service.observers:
                 observer.note(exchange)
 
-    def _begin(self, streamed: Streamed) -> None:
-        """Send the messages of a long reply while other queries are answered."""
-        task = self._loop.create_task(self._stream(streamed))
+    def _begin(self, sending: Coroutine[None, None, None]) -> None:
+        """Send a long reply while other queries are answered."""
+        task = self._loop.create_task(sending)
         self._streams.add(task)
         task.add_done_callback(self._end)
 
@@ -268,9 +281,25 @@ class Connection(asyncio.Protocol):
                 self._write(len(message).to_bytes(2, "big") + message)
                 self._replies[rcode_of(message)] += 1
                 self._progress()
+                self._weigh()
+
+    async def _wait_for(self, message: bytes, later: Later) -> None:
+        reply = await self._loop.run_in_executor(self._service.workshop, later.make)
+        if self._transport.is_closing():
+            return
+        self._count(message, reply)
+        self._write(len(reply).to_bytes(2, "big") + reply)
+        self._progress()
 
     def _write(self, octets: bytes) -> None:
         self._transport.write(octets if self._channel is None else self._channel.seal(octets))
+
+    def _weigh(self) -> None:
+        """Tell how much is held of what came or goes, where it is or was much."""
+        size_bytes = len(self._buffer) + self._transport.get_write_buffer_size()
+        if size_bytes > HEAVY_BYTES or self._is_heavy:
+            self._is_heavy = size_bytes > HEAVY_BYTES
+            self._service.admission.weigh(self, size_bytes)
 
     def _progress(self) -> None:
         self.last_progress_s = self._loop.time()

@@ -240,6 +240,38 @@ def test_connections_in_use_are_not_closed_for_newcomers() -> None:
         assert server.read(lambda: server.server.counters.tcp_refused) == 1
 
 
+@pytest.mark.parametrize(
+    "octets",
+    [framed(bytes(65_000))[:60_000], framed(query("huge.large.test.", "TXT")) * 3000],
+    ids=["half a message", "replies that are not read"],
+)
+def test_connections_that_hold_much_hold_so_much_together(octets: bytes) -> None:
+    with (
+        beside(config(limits=Limits(tcp_held_bytes=200_000, tcp_idle_s=60))) as server,
+        idle(server.target, 8) as clients,
+    ):
+        clients[0].sendall(framed(query()))
+        ids(clients[0], 1)
+        for client in clients[1:]:
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.send(octets)
+        server.wait_until(lambda: server.server.counters.tcp_evicted >= 4, "those that hold most gone")
+        clients[0].sendall(framed(query(id_=9)))
+        assert ids(clients[0], 1) == [9]
+
+
+def test_connections_leave_file_descriptors_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (8, 8))
+    with beside(config(limits=Limits(tcp_idle_s=60))) as server, idle(server.target, 6) as clients:
+        until_open(server, 6)
+        server.read(lambda: _age(server))
+        with server.target.connect() as seventh:
+            seventh.sendall(framed(query(id_=9)))
+            assert ids(seventh, 1) == [9]
+        assert closed(clients[0])
+
+
 class Transfers:
     """Stands for what answers with many messages, each when it is told to."""
 
