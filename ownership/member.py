@@ -11,6 +11,7 @@ from enum import StrEnum
 from ipaddress import ip_address
 from typing import Final
 
+from zonemodel.name import to_wire
 from zonemodel.record import RecordBodies
 
 
@@ -66,6 +67,14 @@ class Member:
             https = Https(https.priority, _plain_name(https.target_name), https.alpn)
         return Member(self.type, _canonical(self.type, self.target), self.srv, https)
 
+    @property
+    def tells_a_record(self) -> bool:
+        """Whether a record of the type can have this target; of a claim to one that none can have it is not known what is meant."""
+        try:
+            return _can_be(self.type, self.target)
+        except ValueError:
+            return False
+
 
 _ADDRESSES: Final = {MemberType.A: 4, MemberType.AAAA: 6}
 _NAMES: Final = frozenset({MemberType.CNAME, MemberType.SRV, MemberType.NS})
@@ -106,6 +115,25 @@ def _canonical(kind: MemberType, target: str) -> str:
         tag, _, value = rest.partition(" ")
         return f"{_plain_number(flags)} {tag.lower()} {value}"  # tags have no case (RFC 8659 section 4.1)
     return target
+
+
+def _can_be(kind: MemberType, target: str) -> bool:
+    """Say whether a record can have this data, as far as the type tells. Raises ValueError for some that none can have."""
+    if (version := _ADDRESSES.get(kind)) is not None:
+        return ip_address(target.strip()).version == version
+    if kind in _NAMES:
+        return bool(to_wire(target.strip()))
+    if kind is MemberType.MX:
+        preference, _, exchange = target.partition(" ")
+        return _is_number(preference, 0xFFFF) and bool(to_wire(exchange.strip()))
+    if kind is MemberType.CAA:
+        flags, _, rest = target.partition(" ")
+        return _is_number(flags, 0xFF) and bool(rest.partition(" ")[0])
+    return True
+
+
+def _is_number(digits: str, highest: int) -> bool:
+    return digits.isascii() and digits.isdecimal() and len(digits) < 10 and int(digits) <= highest
 
 
 def _plain_number(digits: str) -> str:

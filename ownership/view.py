@@ -75,7 +75,7 @@ class ZoneOwnership:
         others = tuple(sorted({entry.owner for entry in entries if entry.owner != self.me}))
         members = frozenset(entry.marker.member.identity for entry in entries if entry.owner == self.me)
         theirs = frozenset(entry.marker.member.identity for entry in entries if entry.owner != self.me)
-        doubt = self._doubt(fqdn)
+        doubt = self._doubt(fqdn, entries)
         if members:
             shared = f"it is claimed by {', '.join(map(quoted, others))} too" if others else ""
             reason = doubt or shared
@@ -102,13 +102,17 @@ class ZoneOwnership:
         """Return the other owners that claim anything in the zone, sorted."""
         return tuple(sorted({each.owner for found in self._claims.values() for each in found} - {self.me}))
 
-    def _doubt(self, fqdn: Fqdn) -> str:
-        """Return why somebody may claim this name without its being told, or nothing."""
+    def _doubt(self, fqdn: Fqdn, entries: Iterable[Entry]) -> str:
+        """Return why somebody may claim this record set without its being told which record, or nothing."""
         if self.state.faults:
             return "; ".join(map(str, self.state.faults))
         if markers := self._unclear.get(marker_name(fqdn)):
             owner = quoted(markers[0].owner)
             return f"{markers[0].text.name}: a marker of {owner} does not tell which record is claimed"
+        for entry in entries:
+            if not entry.marker.member.tells_a_record:
+                found = f"found {quoted(entry.marker.member.target)} claimed by {quoted(entry.owner)}"
+                return f"{entry.fqdn} {entry.type}: {found}, which no such record can be"
         return ""
 
 

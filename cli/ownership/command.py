@@ -30,6 +30,7 @@ from cli.ownership.report import (
     state_table,
 )
 from cli.ownership.verify import findings
+from cli.quantity import counted
 from ownership.backends.protocol import Backend
 from ownership.entry import Entry
 from ownership.error import FormatError, OwnershipError
@@ -256,7 +257,7 @@ def _tell_migration(migration: Migration, state: ZoneState | None, done: Migrate
         verb = "would move" if done is None else "moved"
         _print(
             [
-                f"{verb} {_count(len(migration.moved), 'marker')} into the snapshot, {len(migration.unclear)} unclear stay"
+                f"{verb} {counted(len(migration.moved), 'marker')} into the snapshot, {len(migration.unclear)} unclear stay"
             ]
         )
         _print([f"left: {left}"] if left else [])
@@ -272,7 +273,7 @@ def _tell_restoration(done: Restored, output: Output, *, dry_run: bool) -> None:
     else:
         _print(claim_table(done.entries))
         verb = "would restore" if dry_run else "restored"
-        _print([f"{verb} {_count(len(done.entries), 'marker')}"])
+        _print([f"{verb} {counted(len(done.entries), 'marker')}"])
         _print([f"left: {done.left}"] if done.left else [])
     if done.left:
         raise typer.Exit(EXIT_AMBIGUOUS)
@@ -301,7 +302,7 @@ def _tell_release(done: Released, to: OwnerID | None, output: Output, *, dry_run
 def _told_release(plan: Release, to: OwnerID | None, *, dry_run: bool) -> str:
     verb = ("end" if dry_run else "ended") if to is None else ("hand over" if dry_run else "handed over")
     heir = f" to {owner_text(to)}" if to is not None else ""
-    claims, markers = _count(len(plan.entries), "claim"), _count(len(plan.markers), "marker")
+    claims, markers = counted(len(plan.entries), "claim"), counted(len(plan.markers), "marker")
     return f"{'would ' * dry_run}{verb} {claims} and {markers}{heir}, {len(plan.unclear)} unclear stay; no record is deleted"
 
 
@@ -320,15 +321,11 @@ def _summary(state: ZoneState, told: Sequence[Finding]) -> str:
         f"{owner_text(owner)} {_claims(each.snapshot.entries)}" for owner, each in sorted(state.owners.items())
     )
     ambiguous = sum(finding.ambiguous for finding in told)
-    return f"{state.zone}: {owners or 'no owner has published'}; {ambiguous} ambiguous, {_count(len(told) - ambiguous, 'note')}"
+    return f"{state.zone}: {owners or 'no owner has published'}; {ambiguous} ambiguous, {counted(len(told) - ambiguous, 'note')}"
 
 
 def _claims(entries: Sequence[Entry]) -> str:
-    return f"with {_count(len(entries), 'claim')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"with {counted(len(entries), 'claim')}"
 
 
 def _owners(texts: Iterable[str] | None) -> list[OwnerID]:

@@ -13,13 +13,14 @@ from cli.ownership.report import Finding, owner_text
 from ownership.entry import Entry
 from ownership.legacy import LegacyMarker, fits_zone
 from ownership.member import MemberType
-from ownership.naming import OwnerID
+from ownership.naming import OwnerID, quoted
 from ownership.state import ZoneState
 from zonemodel.name import Fqdn
 
 SUPERSEDED: Final = "Superseded"
 NOT_MIGRATED: Final = "NotMigrated"
 UNCLEAR_MARKER: Final = "UnclearMarker"
+UNCLEAR_CLAIM: Final = "UnclearClaim"
 OUTSIDE: Final = "OutsideZone"
 SHARED: Final = "Shared"
 
@@ -34,6 +35,11 @@ def findings(state: ZoneState, markers: Iterable[LegacyMarker]) -> Iterator[Find
             clear.append(marker.claim)
         else:
             yield Finding(True, UNCLEAR_MARKER, marker.owner, f"{marker.text.name}: {marker.claim.reason}")
+    for claim in sorted((*clear, *(entry for each in state.owners.values() for entry in each.snapshot.entries))):
+        member = claim.marker.member
+        if not member.tells_a_record:
+            detail = f"{claim.fqdn} {claim.type} is claimed to be {quoted(member.target)}, which no such record can be"
+            yield Finding(True, UNCLEAR_CLAIM, claim.owner, detail)
     for owner, each in sorted(state.owners.items()):
         if each.chain.predecessors:
             revisions = ", ".join(str(sealed.manifest.revision) for sealed in each.chain.predecessors)

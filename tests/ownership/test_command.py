@@ -104,6 +104,17 @@ def test_verify_tells_what_is_shared_and_fails_on_what_is_unclear(published: Pat
     )
 
 
+def test_verify_tells_of_a_claim_that_no_record_can_be_meant_by(tmp_path: Path) -> None:
+    path = tmp_path / "zone"
+    path.write_text(TEXT.split("_dnsweaver", 1)[0])
+    odd = claim(TEST, Fqdn("www.example.com"), Member(MemberType.A, "192.000.002.001"))
+    asyncio.run(Publisher(open_zone_file(path), TEST).publish([odd]))
+    result = CLI.run(*at(path, "verify"))
+    assert result.code == 1
+    told = "UnclearClaim: owner test: www.example.com A is claimed to be '192.000.002.001', which no such record can be"
+    assert result.stdout.splitlines()[0] == f"ambiguous: {told}"
+
+
 def test_verify_is_content_with_a_tidy_zone(tmp_path: Path) -> None:
     path = tmp_path / "zone"
     path.write_text(TEXT.split("_dnsweaver", 1)[0])

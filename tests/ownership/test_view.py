@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ownership.entry import Entry, claim
 from ownership.member import Member, MemberType
 from ownership.naming import OwnerID
@@ -97,6 +99,44 @@ def test_an_owner_that_cannot_be_told_freezes_deletions_and_nothing_else() -> No
     assert theirs.holder is Holder.OTHER
     assert free.holder is Holder.AMBIGUOUS
     assert "InvalidPages: owner 'third'" in free.reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        (A, "192.000.002.001"),
+        (A, "2001:db8::1"),
+        (MemberType.AAAA, "fe80:"),
+        (MemberType.CNAME, "a..b"),
+        (MemberType.MX, "mail.example.com"),
+        (MemberType.MX, "65536 mail.example.com"),
+        (MemberType.CAA, "256 issue ca.test"),
+        (MemberType.NS, "bücher.example.com"),
+    ],
+)
+def test_a_claim_to_what_no_record_can_be_is_a_reason_to_keep_the_record_set(kind: MemberType, target: str) -> None:
+    content = FakeZone()
+    run(Publisher(FakeBackend(content), OTHER).publish([claim(OTHER, name("www"), Member(kind, target))]))
+    found = view(content).of(name("www"), kind)
+    assert (found.holder, found.may_delete) == (Holder.OTHER, False)
+    assert f"found {target!r} claimed by 'test', which no such record can be" in found.doubt
+    assert view(content).of(name("www"), MemberType.TXT).holder is Holder.NOBODY, (
+        "other record sets are as clear as before"
+    )
+    assert view(content).may_delete
+
+
+def test_what_a_record_can_be_is_clear() -> None:
+    targets = {
+        A: ("192.0.2.1", " 192.0.2.1 "),
+        MemberType.AAAA: ("2001:DB8::1",),
+        MemberType.CNAME: ("*.example.com.", "x"),
+        MemberType.MX: ("0 .", "010 Mail.example.com."),
+        MemberType.CAA: ("0 issue ", "128 Issue ca.test; a=b"),
+        MemberType.NS: ("ns.example.com",),
+        MemberType.TXT: ("", "é"),
+    }
+    assert all(Member(kind, target).tells_a_record for kind, found in targets.items() for target in found)
 
 
 def test_my_record_sets_are_listed() -> None:
