@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from kube.object import ObjectMeta
 from zonemodel.model import Model
 
 MESSAGE_LIMIT = 2048
@@ -78,13 +79,22 @@ def merge_conditions(current: Iterable[Condition], wanted: Iterable[Condition], 
     return tuple(merged[name] for name in sorted(merged))
 
 
-def without_times(document: Any) -> Any:
+def _without_times(document: Any) -> Any:
     """Return a status as JSON without the times of its conditions: what it says, whenever it was said."""
     if isinstance(document, Mapping):
-        return {name: without_times(each) for name, each in document.items() if name != "lastTransitionTime"}
+        return {name: _without_times(each) for name, each in document.items() if name != "lastTransitionTime"}
     if isinstance(document, list | tuple):
-        return [without_times(each) for each in document]
+        return [_without_times(each) for each in document]
     return document
+
+
+def status_ground(of: ObjectMeta, provider: ObjectMeta | None, *statuses: Model) -> object:
+    """Return what a status write and its refusal depend on, as a value that can be compared.
+
+    The object, the Provider that tells what may stand there, and what the statuses say, whenever it was said.
+    """
+    judge = (provider.uid, provider.generation) if provider is not None else None
+    return of.uid, of.generation, judge, *(_without_times(each.dump()) for each in statuses)
 
 
 def changed_conditions(old: Iterable[Condition], new: Iterable[Condition]) -> list[Condition]:

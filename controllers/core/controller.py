@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline, without_times
+from controllers.api.condition import Condition, ConditionStatus, changed_conditions, headline, status_ground
 from controllers.api.group import RECORD_SETS, ZONES
 from controllers.api.provider import Provider
 from controllers.api.reason import RECORD_SET_REASONS, ZONE_REASONS
@@ -44,7 +44,7 @@ from controllers.core.withdrawal.informer import claim_key_of
 from controllers.core.withdrawal.informer import zone_key_of as zone_key_of_withdrawal
 from controllers.core.withdrawal.projector import changed_withdrawals, write_status_of
 from controllers.core.withdrawal.reconciler import WaiverReconciler
-from controllers.core.zone_rule import judge_surroundings
+from controllers.core.zone_rule import judge_surroundings, obstacle_of
 from controllers.runtime import metrics
 from controllers.runtime.controller import Controller, Requeue
 from controllers.runtime.event_map import EventMap
@@ -211,6 +211,7 @@ class Composer:
                 now,
                 hold=hold,
                 withdrawals=withdrawals,
+                obstacle=obstacle_of(inputs) if deleting else "",
             )
             if projected.status != inputs.zone.status:
                 yield ZONES, inputs.zone, projected
@@ -255,8 +256,7 @@ class Composer:
         key = (ref.kind, meta.key)
 
         def ground() -> object:
-            known = (provider.meta.uid, provider.meta.generation) if provider is not None else None
-            return meta.uid, meta.generation, known, without_times(status.dump())
+            return status_ground(meta, provider.meta if provider is not None else None, status)
 
         error = self._refusals.of(key, ground)
         if error is None:

@@ -91,10 +91,11 @@ def project_zone(
     *,
     hold: Verdict | None = None,
     withdrawals: Iterable[ObjectKey] = (),
+    obstacle: str = "",
 ) -> Projected:
     """Return the next status of a Zone; `remaining` and `withdrawals` are the claims that its deletion waits for.
 
-    `hold` is what the change guard says of a step that it holds.
+    `hold` is what the change guard says of a step that it holds, `obstacle` what keeps every provider from cleaning up.
     """
     generation = zone.meta.generation
     unit = units[0] if units else None
@@ -103,7 +104,7 @@ def project_zone(
     if verdict is not None:
         wanted.append(_accepted(verdict, results, generation))
     if zone.meta.deleting:
-        wanted.append(_leaving(zone, remaining, withdrawals, results))
+        wanted.append(_leaving(zone, remaining, withdrawals, results, obstacle))
     elif hold is not None:
         wanted.append(_condition(ConditionType.PROGRAMMED, hold, generation))
     elif unit is not None or (verdict is not None and verdict.accepted):
@@ -222,7 +223,11 @@ def _carried(
 
 
 def _leaving(
-    zone: Zone, remaining: Iterable[ObjectKey], withdrawals: Iterable[ObjectKey], results: Iterable[Condition]
+    zone: Zone,
+    remaining: Iterable[ObjectKey],
+    withdrawals: Iterable[ObjectKey],
+    results: Iterable[Condition],
+    obstacle: str,
 ) -> Condition:
     waits = [
         f"{len(keys)} {kind} to be {how}: {_named(keys)}"
@@ -236,7 +241,7 @@ def _leaving(
         found = find_condition(results, ConditionType.PROGRAMMED)
         if found is not None and found.status is ConditionStatus.FALSE:
             return found.model_copy(update={"observed_generation": zone.meta.generation})
-        message = "Waiting for the provider to clean up."
+        message = f"Waiting for the provider to clean up. {obstacle}".rstrip()
     else:
         message = f"Waiting for {'; and for '.join(waits)}."
     verdict = Verdict(ConditionStatus.FALSE, Reason.PROVIDER_CHANGE_PENDING, message)

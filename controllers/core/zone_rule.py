@@ -111,6 +111,28 @@ def _class_is_accepted(zone: Zone, inputs: ZoneInputs) -> Verdict:
     return ACCEPTED
 
 
+def obstacle_of(inputs: ZoneInputs) -> str:
+    """Return what keeps every provider from cleaning up the ledger and what a person can do about it, empty when nothing does.
+
+    A class may have been deleted and made again for another provider, or with the name of a controller that nobody runs.
+    """
+    zone_class = inputs.zone_class
+    if zone_class is None or not inputs.units:
+        return ""
+    provider, controller = inputs.units[0].spec.provider.name, zone_class.spec.controller_name
+    condition = find_condition(zone_class.status.conditions, ConditionType.ACCEPTED)
+    if zone_class.spec.provider.name != provider:
+        theirs = zone_class.spec.provider.name
+        return f"ZoneClass {zone_class.key} is for {theirs}: delete it and create it again for {provider}, which made the ledger."
+    if condition is None or condition.observed_generation != zone_class.meta.generation:
+        words = f"Nobody has judged ZoneClass {zone_class.key}, whose controllerName is {controller}"
+    elif condition.reason == Reason.INVALID_PROVIDER:
+        words = f"ZoneClass {zone_class.key} is not accepted by {controller}: {condition.reason}"
+    else:
+        return ""
+    return f"{words}. Unless that controller serves {provider}, delete the class and create it with the one that does."
+
+
 def judge_ledger(zone: Zone, inputs: ZoneInputs) -> Verdict:
     """Object to a ledger of another domain, provider or class: what they have made is never taken over, nor cleaned up in passing."""
     for unit in inputs.units:

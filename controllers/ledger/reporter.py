@@ -17,7 +17,7 @@ from controllers.api.condition import (
     changed_conditions,
     headline,
     merge_conditions,
-    without_times,
+    status_ground,
 )
 from controllers.api.group import PROVIDER_FINALIZER, ZONE_UNITS
 from controllers.api.patch import Operation, guard
@@ -185,10 +185,9 @@ class Reporter:
         is_intent: bool = False,
     ) -> None:
         provider = self._context.provider()  # another one that comes during the request is a reason to try again
-        judge = (provider.meta.uid, provider.meta.generation) if provider is not None else None
 
         def ground() -> object:
-            return part.meta.uid, part.meta.generation, judge, without_times(old.dump()), without_times(new.dump())
+            return status_ground(part.meta, provider.meta if provider is not None else None, old, new)
 
         if (known := self._refusals.of(part.key, ground)) is not None:
             raise known

@@ -10,10 +10,14 @@ import pytest
 from controllers.api.condition import ConditionStatus
 from controllers.api.reason import Reason
 from controllers.api.record_set import parse_record_set
+from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.compose import Composition, compose
+from controllers.core.projection import project_zone
+from controllers.core.zone_rule import obstacle_of
 from kube.object import ObjectKey
 from tests.controllers.core.build import (
+    NOW,
     PROVIDER,
     deleting,
     inputs,
@@ -205,3 +209,32 @@ def test_a_provider_that_is_no_longer_served_leaves_the_ledger_as_it_is() -> Non
     assert after.parts is None
     assert after.hold == {ObjectKey("team", "www")}
     assert PROVIDER["version"] in after.zone_verdict.message if after.zone_verdict else False
+
+
+@pytest.mark.parametrize(
+    ("made_again", "words"),
+    [
+        (None, ""),
+        (zone_class(), ""),
+        (zone_class(("False", "InvalidParameters")), ""),
+        (
+            zone_class(None, controllerName="nobody.example/x"),
+            "Nobody has judged ZoneClass team/hosted, whose controllerName is",
+        ),
+        (zone_class(("False", "InvalidProvider")), "ZoneClass team/hosted is not accepted by "),
+        (
+            zone_class(provider={"name": "other.example", "version": "v1"}),
+            f"ZoneClass team/hosted is for other.example: delete it and create it again for {PROVIDER['name']}",
+        ),
+    ],
+)
+def test_a_zone_that_nobody_cleans_up_tells_what_to_do_about_its_class(
+    made_again: ZoneClass | None, words: str
+) -> None:
+    ledger = units(compose(inputs()), metadata=deleting())
+    found = obstacle_of(inputs(zone=zone(deleting()), units=ledger, zone_class=made_again))
+    assert found.startswith(words)
+    assert bool(found) is bool(words)
+    status = project_zone(zone(deleting()), None, ledger, (), NOW, obstacle=found).status
+    (programmed,) = (each for each in status.conditions if each.type == "Programmed")
+    assert programmed.message == f"Waiting for the provider to clean up. {found}".rstrip()

@@ -18,6 +18,7 @@ from tests.controllers.providers.hosted.build import KEY, manifest, unit, zone_c
 from zonemodel.hosted_zone import SOA
 
 OTHER = {"controllerName": "other.example/controller"}
+FOREIGN = {"provider": {"name": "other.example", "version": "v1alpha1"}}
 SOA_VALUES = SOA(mname="ns1.dns.test", rname="hostmaster.example.test").dump()
 
 
@@ -40,8 +41,8 @@ def view(**changes: Any) -> ZoneView:
     return replace(plain, **changes)
 
 
-def deleting(part: int = 0) -> Any:
-    return unit(part=part, deletionTimestamp="2026-11-30T12:00:00Z")
+def deleting(part: int = 0, **more: Any) -> Any:
+    return unit(part=part, deletionTimestamp="2026-11-30T12:00:00Z", **more)
 
 
 def judged(found: ZoneView) -> Standing:
@@ -64,7 +65,7 @@ def judged(found: ZoneView) -> Standing:
         (
             {
                 "zone_class": None,
-                "parts": (unit(spec={"provider": {"name": "other.example", "version": "v1alpha1"}}),),
+                "parts": (unit(spec=FOREIGN),),
             },
             Course.LEAVE,
         ),
@@ -74,6 +75,9 @@ def judged(found: ZoneView) -> Standing:
         ({"zone_class": zone_class(parameters={"nameServers": [{"name": "ns.example.test"}]})}, Course.FREEZE),
         ({"parts": (deleting(),)}, Course.CLEAN_UP),
         ({"parts": (deleting(),), "zone_class": None}, Course.CLEAN_UP),
+        ({"parts": (deleting(spec=FOREIGN),)}, Course.LEAVE),
+        ({"parts": (deleting(1, spec=FOREIGN),)}, Course.LEAVE),
+        ({"parts": (unit(spec=FOREIGN),)}, Course.FREEZE),
         ({"parts": (deleting(), unit(part=1))}, Course.CLEAN_UP),
         ({"parts": (deleting(1),)}, Course.CLEAN_UP),
         ({"parts": (unit(part=1),)}, Course.WAIT),
