@@ -15,6 +15,9 @@ _LONGEST_BYTES: Final = 4096
 """More than proxies send with all their extensions; a header that claims more is none."""
 
 _LOCAL, _PROXY = 0, 1
+_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""What IPv4 addresses begin with where a proxy listens on one socket for both (RFC 4291 section 2.5.5.2)."""
+
 _FAMILIES: Final = {1: (socket.AF_INET, 4), 2: (socket.AF_INET6, 16)}
 
 
@@ -51,5 +54,7 @@ def decode_proxy_header(octets: bytes) -> ProxyHeader | None:
     ports_at = _FIXED_BYTES + 2 * address_bytes
     if size < ports_at + 4:
         raise ProxyError("the addresses are cut short")
-    host = socket.inet_ntop(kind, octets[_FIXED_BYTES : _FIXED_BYTES + address_bytes])
-    return ProxyHeader(size, (host, int.from_bytes(octets[ports_at : ports_at + 2], "big")))
+    address = octets[_FIXED_BYTES : _FIXED_BYTES + address_bytes]
+    if kind == socket.AF_INET6 and address.startswith(_MAPPED):
+        kind, address = socket.AF_INET, address.removeprefix(_MAPPED)
+    return ProxyHeader(size, (socket.inet_ntop(kind, address), int.from_bytes(octets[ports_at : ports_at + 2], "big")))

@@ -24,6 +24,7 @@ from server.transport import Transport
 CONTENT_TYPE: Final = b"protobuf:dnstap.Dnstap"
 
 _MOST_WAITING: Final = 20_000
+_MOST_WAITING_BYTES: Final = 32 * 1024 * 1024
 _BATCH: Final = 100
 _PATIENCE_S: Final = 5.0
 _FAREWELL_S: Final = 1.0
@@ -48,14 +49,17 @@ class Dnstap:
         self._path = path
         self._encoder = Encoder(identity, version)
         self._waiting: deque[Exchange] = deque()
+        self._waiting_bytes = 0
         self._arrived = asyncio.Event()
         self._sender: FrameSender | None = None
 
     def note(self, exchange: Exchange) -> None:
-        if self._sender is None or len(self._waiting) >= _MOST_WAITING:
+        size_bytes = self._waiting_bytes + exchange.size_bytes
+        if self._sender is None or len(self._waiting) >= _MOST_WAITING or size_bytes > _MOST_WAITING_BYTES:
             self.left_out += 1
             return
         self._waiting.append(exchange)
+        self._waiting_bytes = size_bytes
         self._arrived.set()
 
     async def run(self) -> None:
@@ -74,6 +78,7 @@ class Dnstap:
                 )
             self.left_out += len(self._waiting)
             self._waiting.clear()
+            self._waiting_bytes = 0
             await asyncio.sleep(delay_s)
 
     async def close(self) -> None:
@@ -116,6 +121,7 @@ class Dnstap:
 
     async def _send_some(self, sender: FrameSender) -> None:
         taken = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+        self._waiting_bytes -= sum(exchange.size_bytes for exchange in taken)
         frames = [frame for exchange in taken for frame in self._encoder.encode(exchange)]
         await sender.send(frames)
         self.sent += len(frames)

@@ -23,6 +23,10 @@ class Exchange:
     reply: bytes | None
     time_ns: int = field(default_factory=time.time_ns)
 
+    @property
+    def size_bytes(self) -> int:
+        return len(self.query) + (0 if self.reply is None else len(self.reply))
+
 
 class Observer(Protocol):
     """Somebody who is told about every query, from within its handling: taking note must be quick and must not raise."""

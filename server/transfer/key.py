@@ -113,10 +113,17 @@ def key_name(text: str) -> WireName:
 
 
 def key_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield files; of a folder all but hidden ones, among which Kubernetes keeps earlier versions of a mount."""
+    """Yield files; of a folder all but hidden ones, among which Kubernetes keeps earlier versions of a mount.
+
+    Raises KeyFileError for a folder that cannot be read.
+    """
     for path in paths:
         if path.is_dir():
-            yield from sorted(each for each in path.iterdir() if not each.name.startswith(".") and each.is_file())
+            try:
+                found = sorted(each for each in path.iterdir() if not each.name.startswith(".") and each.is_file())
+            except OSError as error:
+                raise KeyFileError(f"cannot read the key folder {path}: {error.strerror}") from error
+            yield from found
         else:
             yield path
 

@@ -59,5 +59,5 @@ class KeyStore:
     def _state(self) -> object:
         try:
             return [(path, path.stat().st_mtime_ns, path.stat().st_size) for path in key_files(self._paths)]
-        except OSError:
+        except (OSError, KeyFileError):
             return None

@@ -65,7 +65,7 @@ def send(server: Beside, octets: bytes, *, tcp: bool) -> bytes | None:
 
 
 @pytest.mark.parametrize("tcp", [False, True])
-@pytest.mark.parametrize("source", ["198.51.100.7", "2001:db8::7"])
+@pytest.mark.parametrize("source", ["198.51.100.7", "2001:db8::7", "::ffff:198.51.100.7"])
 def test_the_client_behind_the_proxy_counts(source: str, tcp: bool, server: Beside) -> None:
     assert rcode(send(server, header(source), tcp=tcp)) == dns.rcode.NOERROR
     assert rcode(send(server, header(source, extra=b"\x04\x00\x04abcd"), tcp=tcp)) == dns.rcode.NOERROR

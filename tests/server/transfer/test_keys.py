@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import subprocess
 from pathlib import Path
 
@@ -111,6 +112,16 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(KeyFileError, match="not UTF-8"):
         read_keys([tmp_path / "binary"])
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(KeyFileError, match=f"cannot read the key folder {tmp_path}: Permission denied"):
+        read_keys((tmp_path,))
+    KeyStore((tmp_path,)).reload()
 
 
 def test_keys_that_break_later_stay_as_they_were(tmp_path: Path) -> None:
