@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ _APPEND = {
 class Loaded:
     """What a store file holds: the last version ever committed, the present objects in no order, and the history.
 
-    The history is complete above `horizon`. A new store begins at version 1, because clients read 0 as "any".
+    The history is complete above `horizon`.
     """
 
     version: int
@@ -88,6 +89,7 @@ class Database:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
+        self._identity = _identity(path)
 
     @classmethod
     def open(cls, directory: Path) -> Database:
@@ -137,8 +139,10 @@ class Database:
     def commit(self, events: Sequence[Event]) -> None:
         """Make all changes durable in one transaction, or none: then sqlite3.Error is raised.
 
-        No two changes of one batch concern the same key.
+        A file that was removed or replaced keeps nothing of what is written to it. No two changes of one batch concern the same key.
         """
+        if _identity(self._path) != self._identity:
+            raise sqlite3.OperationalError(f"{self._path} has been removed or replaced; bring it back or start anew")
         written = [event.record for event in events if event.type is not EventType.DELETED]
         removed = [event.record.key for event in events if event.type is EventType.DELETED]
         with self._transaction() as connection:
@@ -187,6 +191,15 @@ class Database:
         return _number(self._connection, name)
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at the path; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _event_row(event: Event) -> tuple[object, ...]:
     record = event.record
     return (
@@ -212,7 +225,12 @@ def _refuse_remains(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make an empty store; the file gets its name when it is complete, so that a crash leaves none or all of it."""
+    """Make an empty store; the file gets its name when it is complete, so that a crash leaves none or all of it.
+
+    It begins at the milliseconds since 1970, so that a client which knew an earlier store in its place asks for a version
+    from before its history, and is told so, instead of missing what is new.
+    """
+    first = max(1, time.time_ns() // 1_000_000)
     new = path.with_name(f"{path.name}.new")
     for remains in (new, new.with_name(f"{new.name}-journal")):
         remains.unlink(missing_ok=True)
@@ -220,7 +238,7 @@ def _create(path: Path) -> None:
     try:
         connection.executescript(
             f"BEGIN IMMEDIATE; {_SCHEMA}"
-            f"INSERT INTO meta VALUES ('format', {FORMAT_VERSION}), ('version', 1), ('horizon', 1);"
+            f"INSERT INTO meta VALUES ('format', {FORMAT_VERSION}), ('version', {first}), ('horizon', {first});"
             f"PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
     finally:

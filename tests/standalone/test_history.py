@@ -42,6 +42,19 @@ async def test_a_watch_from_before_the_history_is_told_so_in_the_stream(forgetfu
     assert status["message"].startswith("too old resource version: 2 (")
 
 
+async def test_a_client_of_a_store_that_is_gone_is_told_so_however_much_was_written_since(tmp_path: Path) -> None:
+    versions = []
+    for place in ("first", "second"):
+        async with ApiServer(tmp_path / place) as server, aiohttp.ClientSession() as session:
+            rest = Rest(session, server.url)
+            await _write(rest, 20)
+            versions.append((await rest.get(PATH)).ok()["metadata"]["resourceVersion"])
+            async with rest.watch(PATH, resourceVersion=versions[0], timeoutSeconds="1") as stream:
+                if place == "second":
+                    event_type, status = await stream.next()
+                    assert (event_type, status["code"]) == ("ERROR", 410)
+
+
 async def test_a_token_from_before_the_history_can_be_continued_from_the_present(forgetful: Rest) -> None:
     await _write(forgetful, 3)
     first = (await forgetful.get(PATH, limit="1")).ok()
@@ -59,7 +72,7 @@ async def test_an_exact_list_from_before_the_history_is_refused(forgetful: Rest)
 
 @pytest.mark.parametrize("query", [{}, {"resourceVersionMatch": "NotOlderThan"}])
 async def test_a_version_that_is_yet_to_come_is_refused(forgetful: Rest, query: dict[str, str]) -> None:
-    reply = await forgetful.get(PATH, resourceVersion="999999", **query)
+    reply = await forgetful.get(PATH, resourceVersion="9999999999999999", **query)
     assert "Too large resource version: 999999" in reply.refused(504, "Timeout")
     assert reply.body["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
@@ -85,7 +98,8 @@ async def test_the_history_on_disk_is_cut_too(tmp_path: Path) -> None:
 
 async def test_a_quiet_watch_gets_bookmarks(rest: Rest, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "BOOKMARK_INTERVAL_S", 0.05)
-    async with rest.watch(PATH, allowWatchBookmarks="true", resourceVersion="2") as stream:
+    start = (await rest.get(PATH)).ok()["metadata"]["resourceVersion"]
+    async with rest.watch(PATH, allowWatchBookmarks="true", resourceVersion=start) as stream:
         event_type, first = await stream.next()
         (await rest.post(config_maps("kube-system"), config_map("elsewhere"))).ok()
         while True:
@@ -102,7 +116,8 @@ async def test_a_watcher_that_does_not_read_is_cut_off(
     """It ends, and can go on from where it was; nobody else waits for it."""
     monkeypatch.setattr(subscription, "LIMIT_QUEUED_BYTES", 2_000_000)
     big = "x" * 500_000
-    async with rest.watch(PATH, resourceVersion="2") as stream:
+    start = (await rest.get(PATH)).ok()["metadata"]["resourceVersion"]
+    async with rest.watch(PATH, resourceVersion=start) as stream:
         for number in range(40):
             (await rest.apply(f"{PATH}/big", config_map("big", filler=big, count=str(number)), "me")).ok()
         assert 0 < await stream.count() < 40

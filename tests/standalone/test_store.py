@@ -74,6 +74,18 @@ async def test_a_row_of_failed_commits_is_logged_once_with_what_to_do(tmp_path: 
     await store.close()
 
 
+async def test_nothing_is_confirmed_into_a_file_that_is_not_there_any_more(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await put(store, KEY)
+    file, elsewhere = tmp_path / FILE_NAME, tmp_path / "elsewhere"
+    file.rename(elsewhere)
+    with pytest.raises(CommitError, match="has been removed or replaced"):
+        await put(store, KEY)
+    elsewhere.rename(file)
+    await put(store, KEY)
+    await store.close()
+
+
 async def test_a_full_disk_is_told_with_what_to_do(tmp_path: Path) -> None:
     store = await Store.open(tmp_path)
     await put(store, KEY)
@@ -121,6 +133,7 @@ async def test_a_cancelled_writer_holds_its_key_until_the_write_is_settled(tmp_p
     store = await Store.open(tmp_path)
     in_the_way = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     in_the_way.execute("BEGIN IMMEDIATE")
+    start = store.version
     writer = asyncio.create_task(put(store, KEY, count=1))
     await asyncio.sleep(0)
     writer.cancel()
@@ -130,7 +143,7 @@ async def test_a_cancelled_writer_holds_its_key_until_the_write_is_settled(tmp_p
     with pytest.raises(asyncio.CancelledError):
         await writer
     await follower
-    events, subscription = store.subscribe("", "things", "", 1)
+    events, subscription = store.subscribe("", "things", "", start)
     assert [(event.type, event.record.object()["count"]) for event in events] == [
         (EventType.ADDED, 1),
         (EventType.MODIFIED, 2),

@@ -63,13 +63,15 @@ async def many(rest: Rest, server: ApiServer) -> Widgets:
 
 
 async def test_long_answers_let_others_have_their_turn(many: Widgets, server: ApiServer) -> None:
+    assert server._store is not None
+    start = server._store.version - OBJECTS - 1
     queries = {
         "a printed list": (TABLE, {}, OBJECTS + 1),
         "a list in YAML": ("application/yaml", {"limit": "300"}, 300),
         "a state that is watched as a Table": (TABLE, {"watch": "true", "timeoutSeconds": "1"}, OBJECTS + 1),
         "what was missed as a Table": (
             TABLE,
-            {"watch": "true", "timeoutSeconds": "1", "resourceVersion": "1"},
+            {"watch": "true", "timeoutSeconds": "1", "resourceVersion": str(start)},
             OBJECTS + 1,
         ),
         "nothing that is selected": ("application/json", {"fieldSelector": "spec.color=blue"}, 0),
