@@ -1,8 +1,8 @@
-"""How a query came, and the messages of a reply that is more than one."""
+"""How a query came, and what a reply is that is not one message at once."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -22,5 +22,15 @@ class Streamed:
     messages: AsyncGenerator[bytes]
 
 
-Reply = bytes | Streamed | None
-"""One message, many, or silence."""
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A reply of one message that takes so long that it is made beside the event loop, for a stream only.
+
+    `make` may be called on any thread.
+    """
+
+    make: Callable[[], bytes]
+
+
+Reply = bytes | Later | Streamed | None
+"""One message, now or later, many, or silence."""

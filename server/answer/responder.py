@@ -6,6 +6,7 @@ compiler does, in `zone.lookup`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from server import rdtype
@@ -26,9 +27,9 @@ from server.answer.rejection import (
 )
 from server.catalog import Catalog
 from server.edns.reply import has_cookie, padding_for
-from server.transport import Reply, Transport
+from server.transport import Later, Reply, Transport
 from server.wire import HEADER_BYTES, NOTIFY, QUERY, Question, opcode
-from server.zone.compile import NODATA_ANSWER
+from server.zone.compile import NODATA_ANSWER, Zone
 from server.zone.encode import encode_reply
 from server.zone.lookup import resolve
 from server.zone.table import TRUNCATED, Answer, heads
@@ -36,6 +37,9 @@ from zonemodel.rrset import RRset
 
 CLASS_IN: Final = 1
 
+
+_AT_ONCE_OCTETS: Final = 4096
+"""What of an answer is worked out on the event loop: a longer one can take a thousand look-ups, and is made beside it for a stream."""
 
 _NO_OBJECTION: Final = Rejection(Rcode.NOERROR)
 _PROOF_TYPES: Final = frozenset({rdtype.RRSIG, rdtype.NSEC})
@@ -84,7 +88,7 @@ class Responder:
         query = read_query(packet, client, Transport.UDP, self._policy.options)
         return not query.malformed and self._policy.options.trusts(query.known_options, client)
 
-    def _answer(self, query: Query, question: Question) -> bytes:
+    def _answer(self, query: Query, question: Question) -> bytes | Later:
         apex = self._catalog.find(question.name)
         if apex == question.name and question.qtype == rdtype.DS and len(apex) > 1:
             apex = self._catalog.find(apex[apex[0] + 1 :]) or apex  # the parent side answers (RFC 4035 section 3.1.4.1)
@@ -96,14 +100,24 @@ class Responder:
         zone = self._catalog.zones.get(apex)
         if zone is None:
             return self._reject(query, question, NOT_READY)
-        is_elsewhere, most_octets = self._catalog.leads_elsewhere(apex), self._limit_bytes(query)
+        work_out, most_octets = partial(self._worked_out, query, question, zone), self._limit_bytes(query)
+        if query.transport:
+            answer = work_out(_AT_ONCE_OCTETS)
+            if len(answer.body) > _AT_ONCE_OCTETS:
+                return Later(lambda: self._compose(query, question, work_out(most_octets), zone.table.soa))
+        else:
+            answer = work_out(most_octets)
+        return self._compose(query, question, answer, zone.table.soa)
+
+    def _worked_out(self, query: Query, question: Question, zone: Zone, most_octets: int) -> Answer:
+        """Return an answer, of which no more is made than shows that it is longer than so many octets."""
+        is_elsewhere = self._catalog.leads_elsewhere(zone.index.origin)
         reply = resolve(zone.index, question.name, question.qtype, is_elsewhere, most_octets)
         if question.qtype == rdtype.ANY and reply.final and not query.transport:
             reply.answer = [min(reply.answer, key=_size)]  # one set is enough (RFC 8482 section 4.1)
         if zone.proofs is not None and query.edns is not None and query.edns.dnssec_ok:
             zone.proofs.add_to(reply)
-        answer = encode_reply(reply, question.name, question.name, exact=True, most_octets=most_octets)
-        return self._compose(query, question, answer, zone.table.soa)
+        return encode_reply(reply, question.name, question.name, exact=True, most_octets=most_octets)
 
     def _answer_chaos(self, query: Query, question: Question) -> bytes:
         answer = self._policy.chaos.answer(question.name, question.qtype, query.client)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 from server.answer.matcher import Matcher
 from server.answer.rate_limit import RateLimiter
@@ -15,7 +17,10 @@ from server.observe.exchange import Observer
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The one matcher, and what is counted, bounded and told about its queries. `limiter` is None where replies have no limit."""
+    """The one matcher, and what is counted, bounded and told about its queries.
+
+    `limiter` is None where replies have no limit. `workshop` is where replies are made that take too long for the event loop.
+    """
 
     matcher: Matcher
     counters: Counters
@@ -24,3 +29,4 @@ class Service:
     limiter: RateLimiter | None = None
     observers: tuple[Observer, ...] = ()
     proxies: Networks = field(default_factory=Networks)
+    workshop: Executor = field(default_factory=partial(ThreadPoolExecutor, 1, "dns-long-reply"))

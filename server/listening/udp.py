@@ -9,6 +9,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Sized
+from math import inf
 from random import random
 from time import perf_counter
 from typing import Final
@@ -26,6 +27,9 @@ from server.wire import rcode_of
 
 BATCH: Final = 64
 """Datagrams taken at one wake-up, so that other work of the event loop gets its turn under a flood."""
+
+TURN_S: Final = 0.002
+"""How long a wake-up may last, where answers take longer than a look-up."""
 
 MOST_WAITING: Final = 50_000
 """More small datagrams than the receive buffer holds: the bound on what a stopping server still answers."""
@@ -56,7 +60,7 @@ class UdpListener:
         self._until_sample = self._gap
 
     def start(self) -> None:
-        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._take, BATCH)
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._take, BATCH, TURN_S)
 
     def stop(self) -> None:
         """Answer what has arrived already, then close.
@@ -83,10 +87,13 @@ class UdpListener:
             host = "127.0.0.1" if self._socket.family == socket.AF_INET else "::1"
         return host, port
 
-    def _take(self, most: int) -> None:
-        """Answer up to so many datagrams that have arrived."""
+    def _take(self, most: int, limit_s: float = inf) -> None:
+        """Answer up to so many datagrams that have arrived, for about so long."""
+        until_s = perf_counter() + limit_s
         receive, send, reply_to = self._socket.recvfrom, self._socket.sendto, self._reply_to
         for _ in range(most):
+            if perf_counter() > until_s:
+                return
             try:
                 packet, peer = receive(_LARGEST_DATAGRAM_BYTES)
             except BlockingIOError:
@@ -163,9 +170,12 @@ class WildcardUdpListener(UdpListener):
         super().__init__(sock, address, service)
         self._sources: dict[bytes, list[tuple[int, int, bytes]]] = {}
 
-    def _take(self, most: int) -> None:
+    def _take(self, most: int, limit_s: float = inf) -> None:
+        until_s = perf_counter() + limit_s
         receive, send, reply_to = self._socket.recvmsg, self._socket.sendmsg, self._reply_to
         for _ in range(most):
+            if perf_counter() > until_s:
+                return
             try:
                 packet, ancillary, _, peer = receive(_LARGEST_DATAGRAM_BYTES, _ANCILLARY_BYTES)
             except BlockingIOError:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from math import inf
 from operator import add
+from time import perf_counter
 from typing import Final
 
 from server._native import Limiter, Tables, Worker
 from server.config import Address
 from server.listening.listen import is_wildcard
 from server.listening.service import Service
-from server.listening.udp import BATCH, MOST_WAITING, WildcardUdpListener
+from server.listening.udp import BATCH, MOST_WAITING, TURN_S, WildcardUdpListener
 from server.observe.exchange import Endpoint
 from server.transport import Transport
 
 _NS_PER_S: Final = 1e9
+_FEW: Final = 4
+"""Queries taken from the thread at once, which have to be answered whatever the time is."""
 
 
 class NativeUdpListener(WildcardUdpListener):
@@ -42,7 +46,7 @@ class NativeUdpListener(WildcardUdpListener):
 
     def start(self) -> None:
         self._worker = self._tables.start_worker(self._socket.fileno(), self._place, self._told, self._limiter)
-        asyncio.get_running_loop().add_reader(self._worker.fileno(), self._take, BATCH)
+        asyncio.get_running_loop().add_reader(self._worker.fileno(), self._take, BATCH, TURN_S)
 
     def stop(self) -> None:
         if self._worker is not None:
@@ -66,18 +70,25 @@ class NativeUdpListener(WildcardUdpListener):
         counters.udp_errors += errors
         counters.udp_shed += shed
 
-    def _take(self, most: int) -> None:
-        if self._worker is None:
+    def _take(self, most: int, limit_s: float = inf) -> None:
+        until_s = perf_counter() + limit_s
+        for _ in range(0, most, _FEW):
+            if self._worker is None or perf_counter() > until_s or not (misses := self._worker.take(_FEW)):
+                return
+            for miss in misses:
+                self._settle(*miss)
+
+    def _settle(
+        self, packet: bytes, host: str, port: int, flow: int, scope: int, told: tuple[int, int, bytes] | None
+    ) -> None:
+        reply = self._reply_to(packet, (host, port))
+        if reply is None:
             return
-        for packet, host, port, flow, scope, told in self._worker.take(most):
-            reply = self._reply_to(packet, (host, port))
-            if reply is None:
-                continue
-            peer = (host, port) if self._socket.family == socket.AF_INET else (host, port, flow, scope)
-            try:
-                self._send(reply, peer, told)
-            except OSError as error:
-                self._failed("udp send failed", error)
+        peer = (host, port) if self._socket.family == socket.AF_INET else (host, port, flow, scope)
+        try:
+            self._send(reply, peer, told)
+        except OSError as error:
+            self._failed("udp send failed", error)
 
     def _send(
         self, reply: bytes, peer: Endpoint | tuple[str, int, int, int], told: tuple[int, int, bytes] | None

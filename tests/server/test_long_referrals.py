@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
@@ -14,17 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.answer.compose import compose
+from server.answer.matcher import Matcher
+from server.catalog import Catalog
 from server.config import ZoneFile
 from server.plane.choice import has_native
 from server.rdtype import ANY
+from server.transport import Later, Transport
 from server.zone.compile import Zone, compile_zone
-from server.zone.encode import encode_reply
+from server.zone.encode import Encoder, encode_reply
 from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import judge_zone
 from server.zone.lookup import resolve
 from server.zone.recompile import recompile
 from server.zone.table import COMPUTED, Cover, Node
 from tests.server.beside import Beside, beside, config
+from tests.server.question import framed, read_framed
 from tests.server.zone_strategy import AAAA, APEX, APEX_LABELS, CNAME, MX, NS, TXT, A, apex_ns, soa
 from zonemodel.name import WireName, from_labels
 from zonemodel.rrset import RRset, ZoneData
@@ -302,3 +307,47 @@ def hold_over_the_wire(server: Beside, count: int) -> None:
         assert short.authority == whole.authority
         assert len(short.additional) == (0 if count > 30 else 1)
         assert not short.flags & dns.flags.TC
+
+
+def test_a_long_answer_is_made_beside_the_event_loop(tmp_path: Path) -> None:
+    """Quick answers overtake it, on its own connection too; it is counted, and is what the whole one is at once."""
+    path = tmp_path / "zone"
+    servers = tuple(below_apex(b"ns%d" % number, b"cut") for number in range(1000))
+    path.write_text(write_zone_file(zone_data(servers, tuple(addresses(server, 1) for server in servers))))
+    with beside(config(zone_files=(ZoneFile(path),))) as server, server.target.connect() as client:
+        go_on = threading.Event()
+        workshop = server.server.listeners._service.workshop
+        workshop.submit(go_on.wait, 20)
+        long, quick = (
+            dns.message.make_query(name, "A", id=id_) for id_, name in enumerate(("x.cut.z.test.", "z.test."))
+        )
+        client.sendall(framed(long.to_wire()) + framed(quick.to_wire()))
+        assert dns.message.from_wire(read_framed(client)).id == quick.id
+        counted = server.read(lambda: sum(server.server.counters.tcp))
+        go_on.set()
+        reply = dns.message.from_wire(read_framed(client))
+        assert (reply.id, len(reply.authority[0]), len(reply.additional)) == (long.id, 1000, 1000)
+        assert server.read(lambda: sum(server.server.counters.tcp)) == counted + 1
+
+
+def test_no_more_than_some_records_of_a_long_answer_are_made_on_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = Catalog()
+    servers = tuple(below_apex(b"ns%d" % number, b"cut") for number in range(2000))
+    catalog.replace(in_python(zone_data(servers, tuple(addresses(server, 1) for server in servers))))
+    packet = dns.message.make_query("x.cut.z.test.", "A").to_wire()
+    encoded: list[int] = []
+    whole = Encoder.add
+
+    def add(self: Encoder, rrset: RRset, asked: bytes) -> int:
+        encoded.append(whole(self, rrset, asked))
+        return encoded[-1]
+
+    monkeypatch.setattr(Encoder, "add", add)
+    for transport in (Transport.TCP, Transport.TLS):
+        encoded.clear()
+        reply = Matcher(catalog).answer(packet, "192.0.2.1", transport)
+        assert isinstance(reply, Later)
+        assert sum(encoded) < 400
+    encoded.clear()
+    assert isinstance(Matcher(catalog).answer(packet, "192.0.2.1", Transport.UDP), bytes)
+    assert sum(encoded) < 100
