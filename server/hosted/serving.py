@@ -91,9 +91,10 @@ class Serving:
 
     def withdraw(self, key: ObjectKey) -> None:
         """Stop serving what came from this manifest."""
-        domain = self._domains.pop(key, None)
+        domain = self._domains.get(key)
         if domain is not None:
-            self._catalog.remove(self._by_domain.pop(domain).zone.index.origin)
+            self._catalog.remove(self._by_domain[domain].zone.index.origin)
+            del self._by_domain[domain], self._domains[key]
 
     async def _next_zone(self, previous: Served | None, content: Content) -> Zone:
         """Raises ValueError with the reason why the content is no zone."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 import dns.exception
 import dns.name
 import dns.rdatatype
+import structlog
 
 from server._native import Bulk, BulkDraft
 from server.zone.compile import PLAIN_NODE, Draft, Zone
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+log = structlog.get_logger(__name__)
 
 _TURN: Final = 10_000
 """Records that are handed over before other threads get their turn."""
@@ -79,6 +82,9 @@ def _judged(bulk: Bulk) -> tuple[Bulk, Zone] | None:
         return bulk, _zone(bulk)
     except UnservableError:
         return None  # what is said about it names its source, which is not known here
+    except RuntimeError as error:  # a fault of native code
+        log.error("native code failed on a zone, Python compiles it", reason=str(error))
+        return None
 
 
 def _read_data(rdtype: int, text: str, origin: bytes) -> bytes | None:

@@ -47,7 +47,7 @@ class NativeFaultError(UnservableError):
 class NativeCatalog(Catalog):
     """`native` follows every change before it returns. So many `threads` answer beside the event loop.
 
-    `replace`, `withhold` and `prepare` raise NativeFaultError, and change nothing, when native code fails.
+    `replace`, `withhold`, `remove` and `prepare` raise NativeFaultError, and change nothing, when native code fails.
     """
 
     def __init__(self, payload_bytes: int, threads: int) -> None:
@@ -71,8 +71,8 @@ class NativeCatalog(Catalog):
     @complete.setter
     def complete(self, complete: bool) -> None:
         if complete is not self._complete:
-            self._complete = complete
             self.native.set_complete(complete)
+            self._complete = complete
 
     def tally(self) -> None:
         elsewhere, zones = self.native.take_asked()
@@ -83,8 +83,9 @@ class NativeCatalog(Catalog):
             asked[:] = map(add, asked, numbers)
 
     def remove(self, apex: WireName) -> None:
-        self.tally()
-        self.native.remove(apex)
+        with _told(apex):
+            self.tally()
+            self.native.remove(apex)
         super().remove(apex)
 
     def read(self, path: Path, origin: str | None) -> Zone | None:

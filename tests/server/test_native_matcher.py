@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -30,9 +32,11 @@ from zonemodel.zonefile import read_zone_file
 if not has_native():
     pytest.skip("the native data plane is not built", allow_module_level=True)
 
+from server._native import Limiter, Packer
 from server.plane.catalog import NativeCatalog, NativeFaultError
 from server.plane.matcher import NativeMatcher
 
+NATIVE = Path(__file__).parents[2] / "server/native/src"
 CLIENT = "192.0.2.1"
 PAYLOAD_BYTES = 1232
 QTYPES = (1, 2, 5, 6, 12, 15, 16, 28, 39, 43, 46, 255, 65280)
@@ -326,6 +330,40 @@ def test_python_compiles_a_zone_that_native_code_panics_on(monkeypatch: pytest.M
     assert catalog.collect(zone_strategy.APEX, records) is None
     monkeypatch.undo()
     assert catalog.collect(zone_strategy.APEX, records) is not None
+
+
+def test_python_removes_and_compiles_where_native_code_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault is an exception like others, with the zone's name, and the zone stays as it was."""
+    both = Both()
+    both.replace(zone_of(b"www"))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("made to fail")
+
+    native = both.native.native
+    monkeypatch.setattr(both.native, "native", SimpleNamespace(take_asked=native.take_asked, remove=fail))
+    with pytest.raises(NativeFaultError, match=r"the zone z\.test\.: made to fail"):
+        both.native.remove(zone_strategy.APEX)
+    monkeypatch.undo()
+    both.hold(question(zone_strategy.APEX, 6))
+    assert zone_strategy.APEX in both.native.zones
+    monkeypatch.setattr("server.plane.bulk._zone", fail)
+    records = [
+        (each.owner, each.rdtype, 60, each.rdatas[0]) for each in (zone_strategy.soa(1), zone_strategy.apex_ns())
+    ]
+    assert both.native.collect(zone_strategy.APEX, records) is None
+
+
+def test_no_call_of_native_code_panics_into_python() -> None:
+    """A panic would be no Exception and end whatever runs: an event loop, a transfer of another client."""
+    with pytest.raises(RuntimeError):
+        Packer(bytes(4), b"\0\0\1\0\1", b"", []).add([(b"\0", 15, 60, b"")])
+    with pytest.raises(RuntimeError):
+        Limiter(1, 1, 1, 99, 99, []).count("192.0.2.1", bytes(12))
+    for path in NATIVE.glob("*.rs"):
+        for methods in re.findall(r"^#\[pymethods\]\n(.*?)^}", path.read_text(), re.MULTILINE | re.DOTALL):
+            for name, body in re.findall(r"^    fn (\w+)(.*?)^    }", methods, re.MULTILINE | re.DOTALL):
+                assert "guarded(" in body or "self.publish(" in body or "catch_unwind(" in body, f"{path.name}: {name}"
 
 
 @pytest.mark.slow

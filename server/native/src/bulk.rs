@@ -52,6 +52,8 @@ pub struct Draft {
     last: Vec<u8>,
     /// At most so many names.
     names: usize,
+    /// Whether the last owner has been noted as one of name servers.
+    is_noted: bool,
     apexes: NameSet,
     name_servers: NameSet,
     wildcard_parents: NameSet,
@@ -65,6 +67,7 @@ impl Draft {
             name: Name::new(),
             last: Vec::new(),
             names: 0,
+            is_noted: false,
             apexes: NameSet::default(),
             name_servers: NameSet::default(),
             wildcard_parents: NameSet::default(),
@@ -77,6 +80,7 @@ impl Draft {
             self.last.clear();
             self.last.extend_from_slice(record.owner);
             self.names += 1;
+            self.is_noted = false;
             let Some(_) = self.name.read(record.owner) else {
                 self.is_odd = true;
                 return;
@@ -91,7 +95,10 @@ impl Draft {
         }
         match record.rdtype {
             SOA => _ = self.apexes.insert(record.owner.into()),
-            NS => _ = self.name_servers.insert(record.owner.into()),
+            NS if !self.is_noted => {
+                self.name_servers.insert(record.owner.into());
+                self.is_noted = true;
+            }
             _ => (),
         }
         let hash = self.name.hash(0);

@@ -22,23 +22,15 @@ impl Dependents {
         Dependents { apex: apex.to_vec(), ..Dependents::default() }
     }
 
-    /// Notes that the answers of `owner` hang on these names of the zone, which are in lower case.
-    pub fn add(&mut self, owner: &[u8], consulted: &[Vec<u8>]) {
-        if consulted.is_empty() {
+    /// Notes that the answers of `owner` hang on names of the zone.
+    pub fn add(&mut self, owner: &[u8], consulted: &Consulted) {
+        if consulted.0.is_empty() {
             return;
         }
         let place = self.owners.len() as u64;
         self.owners.push(owner.len() as u8);
         self.owners.extend_from_slice(owner);
-        let mut name = Name::new();
-        for each in consulted {
-            if name.read(each).is_none() {
-                continue;
-            }
-            self.links.push(link(name.hash(0), true) | place);
-            let above = (0..name.labels()).take_while(|skipped| name.suffix(*skipped) != self.apex);
-            self.links.extend(above.map(|skipped| link(name.hash(skipped), false) | place));
-        }
+        self.links.extend(consulted.0.iter().map(|link| link | place));
     }
 
     /// Has them be found, once all are there.
@@ -79,6 +71,22 @@ impl Dependents {
     }
 }
 
+/// Names of a zone that the answers of one owner hang on.
+#[derive(Default)]
+pub struct Consulted(Vec<u64>);
+
+impl Consulted {
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds a name, whose first `below` labels stand before the apex.
+    pub fn add(&mut self, name: &Name, below: usize) {
+        self.0.push(link(name.hash(0), true));
+        self.0.extend((0..below).map(|skipped| link(name.hash(skipped), false)));
+    }
+}
+
 fn link(hash: u64, exactly: bool) -> u64 {
     let half = (hash >> 32) as u32 ^ if exactly { EXACTLY } else { 0 };
     u64::from(half) << 32
@@ -86,13 +94,21 @@ fn link(hash: u64, exactly: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Dependents;
+    use super::{Consulted, Dependents};
+    use crate::name::Name;
+
+    fn consulted(octets: &[u8]) -> Consulted {
+        let (mut name, mut consulted) = (Name::new(), Consulted::default());
+        name.read(octets);
+        consulted.add(&name, name.labels() - 1);
+        consulted
+    }
 
     #[test]
     fn owners_are_found_by_names_and_by_names_above() {
         let mut dependents = Dependents::new(b"\x04test\0");
-        dependents.add(b"\x01a\x04test\0", &[b"\x01x\x01b\x04test\0".to_vec()]);
-        dependents.add(b"\x01c\x04test\0", &[b"\x01b\x04test\0".to_vec()]);
+        dependents.add(b"\x01a\x04test\0", &consulted(b"\x01x\x01b\x04test\0"));
+        dependents.add(b"\x01c\x04test\0", &consulted(b"\x01b\x04test\0"));
         dependents.sort();
         let a = b"\x01a\x04test\0".as_slice();
         let c = b"\x01c\x04test\0".as_slice();

@@ -12,6 +12,7 @@ use crate::link::{parent, Linker, Surroundings};
 use crate::name::{Name, NameSet, Seeded};
 use crate::nodes::{Change, Nodes};
 use crate::packed::Entry;
+use crate::plain::Entries;
 
 /// New entries by segment, each with the lower half of its hash.
 type New = HashMap<usize, Vec<(u32, Vec<u8>)>>;
@@ -80,7 +81,7 @@ fn finish_bare(linker: &Linker<'_>, names: Vec<Box<[u8]>>, segments: usize) -> O
     let mut name = Name::new();
     for each in names {
         name.read(&each)?;
-        if linker.is_hidden(&each) {
+        if linker.zone.is_hidden(&each) {
             bare.hidden += 1;
             continue;
         }
@@ -103,22 +104,29 @@ fn finish_kept<'a>(
 ) -> Linked<'a> {
     let mut dependents = Dependents::new(apex);
     let (mut segments, mut left, mut entries) = (Vec::with_capacity(nodes.segments()), Vec::new(), 0);
+    let mut new = Entries::default();
     for number in 0..nodes.segments() {
-        let mut new = bare.remove(&number).unwrap_or_default();
+        new.clear();
+        for (hash, octets) in bare.remove(&number).unwrap_or_default() {
+            let start = new.octets.len();
+            new.octets.extend_from_slice(&octets);
+            new.end(start, hash);
+        }
         for (hash, octets) in kept.octets(number) {
             let entry = Entry::read(octets);
             if entry.is_hidden() {
                 continue;
             }
-            match linker.name(&entry) {
-                Some(octets) => {
-                    dependents.add(entry.name, &linker.consulted);
-                    new.push((hash, octets));
-                }
-                None => left.push(entry.name),
+            let start = new.octets.len();
+            if linker.name(&entry, &mut new.octets).is_some() {
+                dependents.add(entry.name, &linker.consulted);
+                new.end(start, hash);
+            } else {
+                new.octets.truncate(start);
+                left.push(entry.name);
             }
         }
-        segments.push(nodes.with(number, &new));
+        segments.push(if new.len() > 0 { new.with(nodes.octets(number)) } else { nodes.shared(number) });
         entries += new.len();
     }
     dependents.sort();

@@ -7,6 +7,7 @@ mod bulk;
 mod content;
 mod cookie;
 mod dependents;
+mod edge;
 mod encode;
 mod finish;
 mod lent;
@@ -30,19 +31,17 @@ mod transfer;
 mod words;
 mod worker;
 
-use std::any::Any;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::cookie::{Asker, Cookies, SECRET};
+use crate::edge::guarded;
 use crate::limiter::{Network, Verdict};
 use crate::load::{Edit, Reader};
 use crate::matcher::{Matcher, Policy, Refusal, Slots, CAPACITY};
@@ -86,38 +85,48 @@ impl Tables {
         not_ready: (u16, Vec<u8>),
         threads: usize,
         computed: Py<PyAny>,
-    ) -> Self {
-        let threads = threads + 1;
-        let refusal = |(flags, option): (u16, Vec<u8>)| Refusal { flags, option: option.into() };
-        let policy = Policy {
-            payload: payload_bytes,
-            computed: computed_types.into(),
-            elsewhere: tallies(threads, counted_types.len() + 1),
-            slots: Slots::new(&counted_types),
-            not_ours: refusal(not_ours),
-            not_ready: refusal(not_ready),
-        };
-        let shared = Arc::new(Shared::new(policy, Root::new()));
-        let caller = Caller {
-            matcher: Matcher::new(0),
-            view: View::new(Arc::clone(&shared)),
-            buffer: vec![0; CAPACITY].into_boxed_slice(),
-        };
-        Tables { shared, caller: Mutex::new(caller), computed, threads }
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let threads = threads + 1;
+            let refusal = |(flags, option): (u16, Vec<u8>)| Refusal { flags, option: option.into() };
+            let policy = Policy {
+                payload: payload_bytes,
+                computed: computed_types.into(),
+                elsewhere: tallies(threads, counted_types.len() + 1),
+                slots: Slots::new(&counted_types),
+                not_ours: refusal(not_ours),
+                not_ready: refusal(not_ready),
+            };
+            let shared = Arc::new(Shared::new(policy, Root::new()));
+            let caller = Caller {
+                matcher: Matcher::new(0),
+                view: View::new(Arc::clone(&shared)),
+                buffer: vec![0; CAPACITY].into_boxed_slice(),
+            };
+            Ok(Tables { shared, caller: Mutex::new(caller), computed, threads })
+        })
     }
 
     /// Returns the reply to a packet of a client, whose address is numeric; None for what is left to Python.
-    fn answer<'py>(&self, py: Python<'py>, packet: &[u8], client: &str, stream: bool) -> Option<Bound<'py, PyBytes>> {
-        let now_s = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |elapsed| elapsed.as_secs() as u32);
-        let address = client.split('%').next().and_then(|host| host.parse().ok());
-        let asker = address.map(|address| Asker { address, now_s });
-        let mut caller = held(&self.caller);
-        let Caller { matcher, view, buffer } = &mut *caller;
-        buffer.get_mut(..packet.len())?.copy_from_slice(packet);
-        // The edge of a call: a fault here must not end the event loop, and Python answers too.
-        let answer = || matcher.answer(view.root(), &self.shared.policy, buffer, packet.len(), asker, stream);
-        let made = panic::catch_unwind(AssertUnwindSafe(answer)).ok()??;
-        Some(PyBytes::new(py, &buffer[..made.length]))
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        packet: &[u8],
+        client: &str,
+        stream: bool,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        guarded(|| {
+            let now_s = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |elapsed| elapsed.as_secs() as u32);
+            let address = client.split('%').next().and_then(|host| host.parse().ok());
+            let asker = address.map(|address| Asker { address, now_s });
+            let mut caller = held(&self.caller);
+            let Caller { matcher, view, buffer } = &mut *caller;
+            let Some(room) = buffer.get_mut(..packet.len()) else { return Ok(None) };
+            room.copy_from_slice(packet);
+            let made = matcher.answer(view.root(), &self.shared.policy, buffer, packet.len(), asker, stream);
+            Ok(made.map(|made| PyBytes::new(py, &buffer[..made.length])))
+        })
+        .or(Ok(None)) // a fault here must not cost the reply: Python answers too
     }
 
     /// Reads the content of a zone. Other Python threads get their turn meanwhile, and may call anything here.
@@ -152,8 +161,7 @@ impl Tables {
                 |zone| Arc::clone(&zone.tallies),
             );
             let zone = Zone { apex: apex.into(), version, nodes, soa, signed, tallies };
-            self.publish(py, |root| root.put(zone));
-            Ok(())
+            self.publish(py, |root| root.put(zone))
         })
     }
 
@@ -169,55 +177,58 @@ impl Tables {
         soa: &Bound<'_, PyAny>,
         signed: bool,
     ) -> PyResult<bool> {
-        let Some(before) = self.zone(apex).filter(|zone| zone.version == since) else { return Ok(false) };
         guarded(|| {
+            let Some(before) = self.zone(apex).filter(|zone| zone.version == since) else { return Ok(false) };
             let mut reader = Reader::new(self.computed.clone_ref(py));
             let (nodes, soa) = (reader.edit(&before.nodes, &edits)?, Arc::new(reader.answer(soa)?));
             let zone = Zone { nodes, soa, signed, version, ..(*before).clone() };
-            self.publish(py, |root| root.put(zone));
-            Ok(true)
+            self.publish(py, |root| root.put(zone)).map(|()| true)
         })
     }
 
-    fn remove(&self, py: Python<'_>, apex: &[u8]) {
-        self.publish(py, |root| root.zones.remove(apex));
+    fn remove(&self, py: Python<'_>, apex: &[u8]) -> PyResult<()> {
+        self.publish(py, |root| root.zones.remove(apex))
     }
 
-    fn set_complete(&self, py: Python<'_>, complete: bool) {
-        self.publish(py, |root| root.complete = complete);
+    fn set_complete(&self, py: Python<'_>, complete: bool) -> PyResult<()> {
+        self.publish(py, |root| root.complete = complete)
     }
 
     /// Makes cookies with the first of these secrets from here on, and takes those of all.
-    fn set_cookie_secrets(&self, py: Python<'_>, secrets: Vec<[u8; SECRET]>) {
-        self.publish(py, |root| root.cookies = Cookies { secrets });
+    fn set_cookie_secrets(&self, py: Python<'_>, secrets: Vec<[u8; SECRET]>) -> PyResult<()> {
+        self.publish(py, |root| root.cookies = Cookies { secrets })
     }
 
     /// Returns what was asked since the last call by type: outside of all zones, and in each zone that was asked.
-    fn take_asked<'py>(&self, py: Python<'py>) -> Asked<'py> {
-        let zones = self
-            .shared
-            .root()
-            .zones
-            .iter()
-            .filter_map(|zone| {
-                let counts = sum(&zone.tallies);
-                counts.iter().any(|count| *count > 0).then(|| (PyBytes::new(py, &zone.apex), counts))
-            })
-            .collect();
-        (sum(&self.shared.policy.elsewhere), zones)
+    fn take_asked<'py>(&self, py: Python<'py>) -> PyResult<Asked<'py>> {
+        guarded(|| {
+            let zones = self
+                .shared
+                .root()
+                .zones
+                .iter()
+                .filter_map(|zone| {
+                    let counts = sum(&zone.tallies);
+                    counts.iter().any(|count| *count > 0).then(|| (PyBytes::new(py, &zone.apex), counts))
+                })
+                .collect();
+            Ok((sum(&self.shared.policy.elsewhere), zones))
+        })
     }
 
     /// Frees what nobody reads any more; returns how many old versions are still being read.
-    fn collect(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.shared.collect())
+    fn collect(&self, py: Python<'_>) -> PyResult<usize> {
+        guarded(|| Ok(py.detach(|| self.shared.collect())))
     }
 
     /// Answers on a bound socket, from 1 on the `place` of its counts, until the worker is stopped.
     fn start_worker(&self, socket: i32, place: usize, told: bool, limiter: Option<&Limiter>) -> PyResult<Worker> {
-        let limiter = limiter.map(|limiter| Arc::clone(&limiter.inner));
-        let place = place.clamp(1, self.threads - 1);
-        let worker = worker::Worker::start(Arc::clone(&self.shared), limiter, socket, place, told)?;
-        Ok(Worker { desk: Arc::clone(&worker.desk), inner: Mutex::new(worker) })
+        guarded(|| {
+            let limiter = limiter.map(|limiter| Arc::clone(&limiter.inner));
+            let place = place.clamp(1, self.threads - 1);
+            let worker = worker::Worker::start(Arc::clone(&self.shared), limiter, socket, place, told)?;
+            Ok(Worker { desk: Arc::clone(&worker.desk), inner: Mutex::new(worker) })
+        })
     }
 }
 
@@ -228,22 +239,14 @@ impl Tables {
         self.shared.root().zones.get(&name, 0).cloned()
     }
 
-    fn publish(&self, py: Python<'_>, change: impl FnOnce(&mut Root)) {
-        let mut next = (*self.shared.root()).clone();
-        change(&mut next);
-        py.detach(move || self.shared.publish(next));
+    fn publish(&self, py: Python<'_>, change: impl FnOnce(&mut Root)) -> PyResult<()> {
+        guarded(|| {
+            let mut next = (*self.shared.root()).clone();
+            change(&mut next);
+            py.detach(move || self.shared.publish(next));
+            Ok(())
+        })
     }
-}
-
-/// The edge of a call that makes a version: a fault in it is told as an exception, and what is served stays as it is.
-fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| Err(PyRuntimeError::new_err(words(&*fault))))
-}
-
-/// What a panic says.
-fn words(fault: &(dyn Any + Send)) -> String {
-    let text = fault.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| fault.downcast_ref::<&str>().copied()).unwrap_or("a fault without words").to_owned()
 }
 
 /// How many replies of one kind go to one network.
@@ -262,46 +265,57 @@ impl Limiter {
         ipv4_bytes: usize,
         ipv6_bytes: usize,
         exempt: Vec<(Vec<u8>, u32)>,
-    ) -> Self {
-        let exempt = exempt.into_iter().map(|(address, bits)| Network(address.into(), bits)).collect();
-        let seed = RandomState::new().build_hasher().finish();
-        let inner = limiter::Limiter::new(per_second, slip, stride.max(1), (ipv4_bytes, ipv6_bytes), exempt, seed);
-        Limiter { inner: Arc::new(inner) }
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let exempt = exempt.into_iter().map(|(address, bits)| Network(address.into(), bits)).collect();
+            let seed = RandomState::new().build_hasher().finish();
+            let inner = limiter::Limiter::new(per_second, slip, stride.max(1), (ipv4_bytes, ipv6_bytes), exempt, seed);
+            Ok(Limiter { inner: Arc::new(inner) })
+        })
     }
 
     /// Begins a new second.
-    fn tick(&self) {
-        self.inner.tick();
+    fn tick(&self) -> PyResult<()> {
+        guarded(|| {
+            self.inner.tick();
+            Ok(())
+        })
     }
 
     /// Counts a reply that stands for others.
-    fn count(&self, address: IpAddr, reply: &[u8]) {
-        self.inner.count(address, reply);
+    fn count(&self, address: IpAddr, reply: &[u8]) -> PyResult<()> {
+        guarded(|| {
+            self.inner.count(address, reply);
+            Ok(())
+        })
     }
 
     /// Says whether replies of this kind to the address's network are past the limit.
-    fn is_over(&self, address: IpAddr, reply: &[u8]) -> bool {
-        self.inner.is_over(address, reply)
+    fn is_over(&self, address: IpAddr, reply: &[u8]) -> PyResult<bool> {
+        guarded(|| Ok(self.inner.is_over(address, reply)))
     }
 
     /// Says whether one more reply that is past the limit is replaced by a short one, else it is dropped.
-    fn holds_back(&self) -> bool {
-        matches!(self.inner.verdict(), Verdict::HoldBack)
+    fn holds_back(&self) -> PyResult<bool> {
+        guarded(|| Ok(matches!(self.inner.verdict(), Verdict::HoldBack)))
     }
 
     /// Is 0 while nobody is over.
-    fn __len__(&self) -> usize {
-        usize::from(!self.inner.nobody_is_over())
+    fn __len__(&self) -> PyResult<usize> {
+        guarded(|| Ok(usize::from(!self.inner.nobody_is_over())))
     }
 
     /// Returns the replies dropped and shortened so far.
-    fn counts(&self) -> (u64, u64) {
-        (self.inner.dropped.load(Ordering::Relaxed), self.inner.held_back.load(Ordering::Relaxed))
+    fn counts(&self) -> PyResult<(u64, u64)> {
+        guarded(|| Ok((self.inner.dropped.load(Ordering::Relaxed), self.inner.held_back.load(Ordering::Relaxed))))
     }
 }
 
 /// A query that Python is to answer: packet, host, port, flow information, scope, and what the kernel told about it.
 type Miss<'py> = (Bound<'py, PyBytes>, String, u16, u32, u32, Option<(i32, i32, Bound<'py, PyBytes>)>);
+
+/// Replies by RCODE, durations by bucket, nanoseconds, dropped, errors, shed.
+type Counted = (Vec<u64>, Vec<u64>, u64, u64, u64, u64);
 
 /// A thread that answers at a socket.
 #[pyclass(frozen)]
@@ -313,39 +327,46 @@ struct Worker {
 #[pymethods]
 impl Worker {
     /// A descriptor that can be read while queries wait for Python.
-    fn fileno(&self) -> i32 {
-        self.desk.ready.number()
+    fn fileno(&self) -> PyResult<i32> {
+        guarded(|| Ok(self.desk.ready.number()))
     }
 
     /// Takes some of the queries that wait.
-    fn take<'py>(&self, py: Python<'py>, most: usize) -> Vec<Miss<'py>> {
-        let miss = |miss: worker::Miss| {
-            let (flow, scope) = match miss.peer {
-                SocketAddr::V4(_) => (0, 0),
-                SocketAddr::V6(peer) => (peer.flowinfo(), peer.scope_id()),
+    fn take<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<Miss<'py>>> {
+        guarded(|| {
+            let miss = |miss: worker::Miss| {
+                let (flow, scope) = match miss.peer {
+                    SocketAddr::V4(_) => (0, 0),
+                    SocketAddr::V6(peer) => (peer.flowinfo(), peer.scope_id()),
+                };
+                let told = miss.told.map(|(level, kind, data)| (level, kind, PyBytes::new(py, &data)));
+                (PyBytes::new(py, &miss.packet), miss.peer.ip().to_string(), miss.peer.port(), flow, scope, told)
             };
-            let told = miss.told.map(|(level, kind, data)| (level, kind, PyBytes::new(py, &data)));
-            (PyBytes::new(py, &miss.packet), miss.peer.ip().to_string(), miss.peer.port(), flow, scope, told)
-        };
-        self.desk.take(most).into_iter().map(miss).collect()
+            Ok(self.desk.take(most).into_iter().map(miss).collect())
+        })
     }
 
-    /// Returns what was counted since the last call: replies by RCODE, durations by bucket, nanoseconds, dropped, errors, shed.
-    fn take_counts(&self) -> (Vec<u64>, Vec<u64>, u64, u64, u64, u64) {
-        let counts = &self.desk.counts;
-        (
-            counts.by_rcode.iter().map(take).collect(),
-            counts.durations.iter().map(take).collect(),
-            take(&counts.busy_ns),
-            take(&counts.dropped),
-            take(&counts.errors),
-            take(&counts.shed),
-        )
+    /// Returns what was counted since the last call.
+    fn take_counts(&self) -> PyResult<Counted> {
+        guarded(|| {
+            let counts = &self.desk.counts;
+            Ok((
+                counts.by_rcode.iter().map(take).collect(),
+                counts.durations.iter().map(take).collect(),
+                take(&counts.busy_ns),
+                take(&counts.dropped),
+                take(&counts.errors),
+                take(&counts.shed),
+            ))
+        })
     }
 
     /// Has everything answered that has arrived, then ends the thread.
-    fn stop(&self, py: Python<'_>) {
-        py.detach(|| held(&self.inner).stop());
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        guarded(|| {
+            py.detach(|| held(&self.inner).stop());
+            Ok(())
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::content::{own_set, Set};
+use crate::dependents::Consulted;
 use crate::encode::{self, Encoder};
 use crate::lent::{plain_octets, Lent, Owned};
 use crate::master::{CNAME, NS};
@@ -45,6 +46,72 @@ pub struct Surroundings<'a> {
     pub odd_parents: &'a NameSet,
 }
 
+impl<'a> Surroundings<'a> {
+    /// What an alias finds at a name of the zone; None where Python has to see.
+    fn end_at(&self, target: &Name) -> Option<End<'a>> {
+        let name = target.suffix(0);
+        if self.others.contains_key(name) || self.is_hidden(name) {
+            return None;
+        }
+        if let Some(entry) = self.finished(target) {
+            return (entry.answer(NS).is_none()).then_some(End::Sets(entry));
+        }
+        if self.children.contains_key(name) {
+            return Some(End::Empty);
+        }
+        (!self.wildcard_parents.contains(self.encloser(name)?)).then_some(End::Missing)
+    }
+
+    /// Adds the address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
+    fn addresses(&self, target: &Name, found: &mut Vec<Lent<'a>>) -> Option<()> {
+        let name = target.suffix(0);
+        if let Some(entry) = self.finished(target) {
+            let types = [A, AAAA].into_iter().filter(|rdtype| entry.answer(*rdtype).is_some());
+            found.extend(types.map(|rdtype| Lent::Addresses(entry, rdtype)));
+        } else if let Some(sets) = self.others.get(name) {
+            let of = |rdtype| sets.iter().filter(move |set| set.rdtype == rdtype);
+            found.extend(of(A).chain(of(AAAA)).map(|set| Lent::Left(set)));
+        } else if !self.children.contains_key(name) && self.wildcard_parents.contains(self.encloser(name)?) {
+            return None;
+        }
+        Some(())
+    }
+
+    /// The sets of a name that are kept here, or its finished answers.
+    fn finished(&self, name: &Name) -> Option<Entry<'a>> {
+        self.kept.find(name, 0).or_else(|| self.nodes.find(name, 0))
+    }
+
+    /// The longest existing name above one of the zone.
+    fn encloser<'b>(&self, name: &'b [u8]) -> Option<&'b [u8]> {
+        let mut above = parent(name)?;
+        loop {
+            let exists = above == self.apex || self.children.contains_key(above) || self.others.contains_key(above);
+            if exists || self.kept.named(above).is_some() || self.nodes.named(above).is_some() {
+                return Some(above);
+            }
+            above = parent(above)?;
+        }
+    }
+
+    /// Whether a zone cut stands above a name.
+    pub fn is_hidden(&self, name: &[u8]) -> bool {
+        let is_cut = |above: &[u8]| {
+            let sets = self.others.get(above);
+            self.kept.named(above).is_some_and(|entry| entry.answer(NS).is_some())
+                || sets.is_some_and(|sets| sets.iter().any(|set| set.rdtype == NS))
+        };
+        let mut above = parent(name);
+        while let Some(name) = above.filter(|name| *name != self.apex) {
+            if is_cut(name) {
+                return true;
+            }
+            above = parent(name);
+        }
+        false
+    }
+}
+
 /// The addresses of a child zone's name servers: of those inside of it (RFC 9471), and of others.
 #[derive(Default)]
 struct Glue<'a> {
@@ -70,38 +137,42 @@ enum End<'a> {
 
 /// Finishes names, one after the other.
 pub struct Linker<'a> {
-    zone: Surroundings<'a>,
+    pub zone: Surroundings<'a>,
     encoder: Encoder,
     trims: Vec<Trim>,
-    /// What the answers of the name at hand hang on: the names of the zone, in lower case.
-    pub consulted: Vec<Vec<u8>>,
+    target: Name,
+    apex_labels: usize,
+    /// What the answers of the name at hand hang on.
+    pub consulted: Consulted,
 }
 
 impl<'a> Linker<'a> {
     pub fn new(zone: Surroundings<'a>) -> Self {
-        Linker { zone, encoder: Encoder::default(), trims: Vec::new(), consulted: Vec::new() }
+        let mut target = Name::new();
+        target.read(zone.apex);
+        let apex_labels = target.labels();
+        let (encoder, consulted) = (Encoder::default(), Consulted::default());
+        Linker { zone, encoder, trims: Vec::new(), target, apex_labels, consulted }
     }
 
-    /// Finishes a name by the entry that keeps its sets; returns None when Python has to.
-    pub fn name(&mut self, kept: &Entry<'a>) -> Option<Vec<u8>> {
+    /// Finishes a name by the entry that keeps its sets, but for the entry's end; returns None when Python has to.
+    pub fn name(&mut self, kept: &Entry<'a>, octets: &mut Vec<u8>) -> Option<()> {
         self.consulted.clear();
-        let mut octets = Vec::new();
-        let start = begin_entry(&mut octets, kept.name);
+        let start = begin_entry(octets, kept.name);
         if kept.answer(NS).is_some() {
-            self.cut(kept, &mut octets, start)?;
+            self.cut(kept, octets, start)?;
         } else if kept.answer(CNAME).is_some() {
-            self.alias(kept, &mut octets, start)?;
+            self.alias(kept, octets, start)?;
         } else {
-            self.put_cover(kept.name, &mut octets, start)?;
+            self.put_cover(kept.name, octets, start)?;
             for (rdtype, _) in kept.answers() {
                 self.encoder.begin(kept.name, true);
                 let count = self.add(&Owned::kept(kept, rdtype), true);
-                self.put(&mut octets, rdtype, AUTHORITATIVE, [count, 0, 0], false);
+                self.put(octets, rdtype, AUTHORITATIVE, [count, 0, 0], false);
             }
         }
-        mark_apart(&mut octets, start);
-        end_entry(&mut octets, start);
-        Some(octets)
+        mark_apart(octets, start);
+        Some(())
     }
 
     /// Finishes a name that exists for those below it alone.
@@ -125,8 +196,8 @@ impl<'a> Linker<'a> {
         let mut read = Name::new();
         let source = [STAR, name].concat();
         read.read(&source)?;
-        let no_data = Stored::new(|octets| put_denial(octets, NO_TYPE));
-        put_node(octets, start, &no_data, &no_data, &source, read.hash(0));
+        let no_data = |octets: &mut Vec<u8>| put_denial(octets, NO_TYPE);
+        put_node(octets, start, no_data, no_data, &source, read.hash(0));
         Some(())
     }
 
@@ -135,24 +206,25 @@ impl<'a> Linker<'a> {
         let owner = kept.name;
         let servers = Owned::kept(kept, NS);
         let mut found = Glue::default();
-        for target in servers.rdatas.iter().map(|name| name.to_ascii_lowercase()) {
-            if is_within(&target, self.zone.apex) {
-                let sets = if is_within(&target, owner) { &mut found.required } else { &mut found.optional };
-                self.addresses(&target, sets)?;
-                self.consulted.push(target);
+        for target in &servers.rdatas {
+            if self.is_ours(target)? {
+                let sets =
+                    if is_within(self.target.suffix(0), owner) { &mut found.required } else { &mut found.optional };
+                self.zone.addresses(&self.target, sets)?;
             }
         }
         if found.drawn(owner) > MOST_DRAWN {
-            let computed = Stored::new(|octets| put_computed(octets, NO_TYPE));
-            put_node(octets, start, &computed, &computed, &[], 0);
+            let computed = |octets: &mut Vec<u8>| put_computed(octets, NO_TYPE);
+            put_node(octets, start, computed, computed, &[], 0);
         } else {
-            let below = self.referral(&servers, &found, false);
-            let other = if self.encoder.body.len() <= SURELY_IN_REACH {
-                Stored::new(put_as_below)
+            let counts = self.referral(&servers, &found, false);
+            if self.encoder.body.len() <= SURELY_IN_REACH {
+                put_node(octets, start, put_as_below, |octets| self.put_referral(octets, counts), &[], 0);
             } else {
-                self.referral(&servers, &found, true)
-            };
-            put_node(octets, start, &other, &below, &[], 0);
+                let below = Stored::new(|octets| self.put_referral(octets, counts));
+                let counts = self.referral(&servers, &found, true);
+                put_node(octets, start, |octets| self.put_referral(octets, counts), |octets| below.put(octets), &[], 0);
+            }
         }
         if kept.answer(DS).is_none() {
             put_denial(octets, DS);
@@ -164,8 +236,19 @@ impl<'a> Linker<'a> {
         Some(())
     }
 
-    /// Writes a referral, required glue first; optional glue may be left out where space is short.
-    fn referral(&mut self, servers: &Owned<'_>, glue: &Glue<'_>, exact: bool) -> Stored {
+    /// Reads the target of a record and says whether it lies in the zone; if so, the answers of the name at hand hang on it.
+    fn is_ours(&mut self, target: &[u8]) -> Option<bool> {
+        self.target.read(target)?;
+        let Some(below) = self.target.labels().checked_sub(self.apex_labels) else { return Some(false) };
+        let is_ours = self.target.suffix(below) == self.zone.apex;
+        if is_ours {
+            self.consulted.add(&self.target, below);
+        }
+        Some(is_ours)
+    }
+
+    /// Encodes a referral, required glue first, and returns its counts; optional glue may be left out where space is short.
+    fn referral(&mut self, servers: &Owned<'_>, glue: &Glue<'_>, exact: bool) -> [u16; 3] {
         let cut = servers.owner;
         self.encoder.begin(cut, exact);
         self.trims.clear();
@@ -182,8 +265,11 @@ impl<'a> Linker<'a> {
             additionals += self.add(&set.owned(), false);
         }
         self.trims.reverse();
-        let parts = self.encoder.parts(0, [0, authorities, additionals], false, &self.trims);
-        Stored::new(|octets| put_answer(octets, NO_TYPE, &parts))
+        [0, authorities, additionals]
+    }
+
+    fn put_referral(&self, octets: &mut Vec<u8>, counts: [u16; 3]) {
+        put_answer(octets, NO_TYPE, &self.encoder.parts(0, counts, false, &self.trims));
     }
 
     /// Follows an alias as far as the zone goes and finishes its answers, for each type that the end of the chain holds.
@@ -196,12 +282,11 @@ impl<'a> Linker<'a> {
             End::Empty | End::Sets(_) => (AUTHORITATIVE, true),
         };
         let counts = [self.begin_chain(&chain), u16::from(denies), 0];
-        let other = Stored::new(|octets| match drawn {
+        let other = |octets: &mut Vec<u8>| match drawn {
             0..=MOST_DRAWN => put_answer(octets, NO_TYPE, &self.encoder.parts(flags, counts, denies, &[])),
             _ => put_computed(octets, NO_TYPE),
-        });
-        let no_name = Stored::new(|octets| put_no_name(octets, NO_TYPE));
-        put_node(octets, start, &other, &no_name, &[], 0);
+        };
+        put_node(octets, start, other, |octets| put_no_name(octets, NO_TYPE), &[], 0);
         self.begin_chain(&chain[..1]);
         self.put(octets, CNAME, AUTHORITATIVE, [1, 0, 0], false);
         if let End::Sets(last) = end {
@@ -234,16 +319,13 @@ impl<'a> Linker<'a> {
     fn chain(&mut self, kept: &Entry<'a>) -> Option<(Vec<Owned<'a>>, End<'a>)> {
         let mut chain = vec![Owned::kept(kept, CNAME)];
         loop {
-            let target = chain.last()?.rdatas.first()?.to_ascii_lowercase();
-            if !is_within(&target, self.zone.apex) {
+            if !self.is_ours(chain.last()?.rdatas.first()?)? {
                 return Some((chain, End::Outside));
             }
-            if chain.len() == MOST_ALIASES || chain.iter().any(|alias| alias.owner == target) {
+            if chain.len() == MOST_ALIASES || chain.iter().any(|alias| alias.owner == self.target.suffix(0)) {
                 return None;
             }
-            let end = self.end_at(&target)?;
-            self.consulted.push(target);
-            match end {
+            match self.zone.end_at(&self.target)? {
                 End::Sets(entry) if entry.answer(CNAME).is_some() => chain.push(Owned::kept(&entry, CNAME)),
                 end => return Some((chain, end)),
             }
@@ -254,72 +336,6 @@ impl<'a> Linker<'a> {
     fn begin_chain(&mut self, chain: &[Owned<'_>]) -> u16 {
         self.encoder.begin(chain[0].owner, true);
         chain.iter().enumerate().map(|(number, alias)| self.add(alias, number == 0)).sum()
-    }
-
-    /// What an alias finds at a name of the zone; None where Python has to see.
-    fn end_at(&self, name: &[u8]) -> Option<End<'a>> {
-        if self.zone.others.contains_key(name) || self.is_hidden(name) {
-            return None;
-        }
-        if let Some(entry) = self.finished(name) {
-            return (entry.answer(NS).is_none()).then_some(End::Sets(entry));
-        }
-        if self.zone.children.contains_key(name) {
-            return Some(End::Empty);
-        }
-        (!self.zone.wildcard_parents.contains(self.encloser(name)?)).then_some(End::Missing)
-    }
-
-    /// Adds the address sets of a name, whatever a zone cut hides; None where a wildcard may cover it.
-    fn addresses(&self, name: &[u8], found: &mut Vec<Lent<'a>>) -> Option<()> {
-        let zone = &self.zone;
-        if let Some(sets) = zone.others.get(name) {
-            let of = |rdtype| sets.iter().filter(move |set| set.rdtype == rdtype);
-            found.extend(of(A).chain(of(AAAA)).map(|set| Lent::Left(set)));
-        } else if let Some(entry) = self.finished(name) {
-            let types = [A, AAAA].into_iter().filter(|rdtype| entry.answer(*rdtype).is_some());
-            found.extend(types.map(|rdtype| Lent::Addresses(entry, rdtype)));
-        } else if !zone.children.contains_key(name) && zone.wildcard_parents.contains(self.encloser(name)?) {
-            return None;
-        }
-        Some(())
-    }
-
-    /// The sets of a name that are kept here, or its finished answers.
-    fn finished(&self, name: &[u8]) -> Option<Entry<'a>> {
-        let mut read = Name::new();
-        read.read(name)?;
-        self.zone.kept.find(&read, 0).or_else(|| self.zone.nodes.find(&read, 0))
-    }
-
-    /// The longest existing name above one of the zone.
-    fn encloser<'b>(&self, name: &'b [u8]) -> Option<&'b [u8]> {
-        let zone = &self.zone;
-        let mut above = parent(name)?;
-        loop {
-            let exists = above == zone.apex || zone.children.contains_key(above) || zone.others.contains_key(above);
-            if exists || self.finished(above).is_some() {
-                return Some(above);
-            }
-            above = parent(above)?;
-        }
-    }
-
-    /// Whether a zone cut stands above a name.
-    pub fn is_hidden(&self, name: &[u8]) -> bool {
-        let is_cut = |above: &[u8]| {
-            let sets = self.zone.others.get(above);
-            self.zone.kept.named(above).is_some_and(|entry| entry.answer(NS).is_some())
-                || sets.is_some_and(|sets| sets.iter().any(|set| set.rdtype == NS))
-        };
-        let mut above = parent(name);
-        while let Some(name) = above.filter(|name| *name != self.zone.apex) {
-            if is_cut(name) {
-                return true;
-            }
-            above = parent(name);
-        }
-        false
     }
 
     fn add(&mut self, set: &Owned<'_>, is_asked: bool) -> u16 {

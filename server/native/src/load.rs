@@ -94,7 +94,7 @@ impl Reader {
         let other = self.shared(&node.getattr(intern!(py, "other"))?)?;
         let covering = self.shared(&below.getattr(intern!(py, "other"))?)?;
         let source_hash = if source.is_empty() { 0 } else { hash_of(source)? };
-        put_node(&mut entry, start, &other, &covering, source, source_hash);
+        put_node(&mut entry, start, |octets| other.put(octets), |octets| covering.put(octets), source, source_hash);
         for (qtype, answer) in answers {
             self.put(&mut entry, qtype, answer)?;
         }

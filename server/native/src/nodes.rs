@@ -132,14 +132,9 @@ impl Nodes {
         entries(&self.segments[number])
     }
 
-    /// A segment with further entries, whose names are new to it, each with the lower half of its hash.
-    pub fn with(&self, number: usize, new: &[(u32, Vec<u8>)]) -> Arc<[u8]> {
-        if new.is_empty() {
-            return Arc::clone(&self.segments[number]);
-        }
-        let mut all: Vec<_> = entries(&self.segments[number]).collect();
-        all.extend(new.iter().map(|(hash, entry)| (*hash, entry.as_slice())));
-        segment(&all)
+    /// A segment itself, as a further version has it where nothing changes.
+    pub fn shared(&self, number: usize) -> Arc<[u8]> {
+        Arc::clone(&self.segments[number])
     }
 
     /// Goes over to more segments.
@@ -160,14 +155,18 @@ impl Nodes {
 
 /// Lays out a segment of entries, each with the lower half of its hash.
 pub fn segment(entries: &[(u32, &[u8])]) -> Arc<[u8]> {
+    segment_in(&mut Vec::new(), entries)
+}
+
+/// The same, for many segments one after the other: each is put together in `octets`.
+pub fn segment_in(octets: &mut Vec<u8>, entries: &[(u32, &[u8])]) -> Arc<[u8]> {
     let slots = (entries.len() * 3 / 2 + 1).max(2);
-    let size = HEAD + slots * SLOT + entries.iter().map(|(_, entry)| entry.len()).sum::<usize>();
-    let mut octets = Vec::with_capacity(size);
+    octets.clear();
     octets.resize(HEAD + slots * SLOT, 0);
     octets[..HEAD].copy_from_slice(&(slots as u32).to_le_bytes());
     for (hash, entry) in entries {
         let mut slot = first_slot(u64::from(*hash), slots);
-        while u32_at(&octets, HEAD + slot * SLOT + 4) != 0 {
+        while u32_at(octets, HEAD + slot * SLOT + 4) != 0 {
             slot = if slot + 1 == slots { 0 } else { slot + 1 };
         }
         let (at, start) = (HEAD + slot * SLOT, octets.len() as u32);
@@ -175,7 +174,7 @@ pub fn segment(entries: &[(u32, &[u8])]) -> Arc<[u8]> {
         octets[at + 4..at + SLOT].copy_from_slice(&start.to_le_bytes());
         octets.extend_from_slice(entry);
     }
-    octets.into()
+    octets.as_slice().into()
 }
 
 /// The entries of a segment, each with the lower half of its hash.

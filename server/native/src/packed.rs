@@ -118,8 +118,8 @@ impl Stored {
         Answer::read(&self.0).1
     }
 
-    pub fn octets(&self) -> &[u8] {
-        &self.0
+    pub fn put(&self, octets: &mut Vec<u8>) {
+        octets.extend_from_slice(&self.0);
     }
 }
 
@@ -236,14 +236,24 @@ pub fn end_entry(octets: &mut [u8], start: usize) {
     octets[start..start + 4].copy_from_slice(&size.to_le_bytes());
 }
 
-/// Writes a node, before all answers: both are answers that have been written elsewhere.
-pub fn put_node(octets: &mut Vec<u8>, start: usize, other: &Stored, below: &Stored, source: &[u8], hash: u64) {
-    if other.0[2] == NO_DATA && below.0[2] == NO_NAME && source.is_empty() {
+/// Writes a node, before all answers: what it says to other types, and to names below.
+pub fn put_node(
+    octets: &mut Vec<u8>,
+    start: usize,
+    other: impl FnOnce(&mut Vec<u8>),
+    below: impl FnOnce(&mut Vec<u8>),
+    source: &[u8],
+    hash: u64,
+) {
+    let other_at = octets.len();
+    other(octets);
+    let below_at = octets.len();
+    below(octets);
+    if octets[other_at + 2] == NO_DATA && octets[below_at + 2] == NO_NAME && source.is_empty() {
+        octets.truncate(other_at);
         return;
     }
     octets[start + 5] |= OWN_NODE;
-    octets.extend_from_slice(other.octets());
-    octets.extend_from_slice(below.octets());
     octets.extend_from_slice(&hash.to_le_bytes());
     octets.push(source.len() as u8);
     octets.extend_from_slice(source);
@@ -251,9 +261,14 @@ pub fn put_node(octets: &mut Vec<u8>, start: usize, other: &Stored, below: &Stor
 
 /// Writes an answer that consists of the records of one set, finished already.
 pub fn put_plain(octets: &mut Vec<u8>, qtype: u16, count: u16, body: &[u8]) {
-    put_head(octets, qtype, PLAIN, 2 + body.len());
-    octets.extend_from_slice(&count.to_le_bytes());
+    begin_plain(octets, qtype, count, body.len());
     octets.extend_from_slice(body);
+}
+
+/// Begins such an answer, whose body is written next and takes `size` octets.
+pub fn begin_plain(octets: &mut Vec<u8>, qtype: u16, count: u16, size: usize) {
+    put_head(octets, qtype, PLAIN, 2 + size);
+    octets.extend_from_slice(&count.to_le_bytes());
 }
 
 /// Marks an entry whose name's sets are kept apart from its answers.

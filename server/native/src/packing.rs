@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
+use crate::edge::guarded;
 use crate::shared::held;
 use crate::source::{Bulk, RecordOf};
 use crate::transfer::{self, Record};
@@ -27,34 +28,41 @@ pub struct Packer(Mutex<State>);
 impl Packer {
     /// `head` are ID and flags. Of plain names, those that are `skipped` are not packed.
     #[new]
-    fn new(head: [u8; 4], question: &[u8], opt: &[u8], skipped: Vec<Vec<u8>>) -> Self {
-        let packer = transfer::Packer::new(head, question, opt);
-        Packer(Mutex::new(State { packer, skipped: skipped.into_iter().collect() }))
+    fn new(head: [u8; 4], question: &[u8], opt: &[u8], skipped: Vec<Vec<u8>>) -> PyResult<Self> {
+        guarded(|| {
+            let packer = transfer::Packer::new(head, question, opt);
+            Ok(Packer(Mutex::new(State { packer, skipped: skipped.into_iter().collect() })))
+        })
     }
 
     /// Takes records; returns the messages that are full.
-    fn add<'py>(&self, py: Python<'py>, records: Vec<RecordOf<'py>>) -> Vec<Bound<'py, PyBytes>> {
-        let mut state = held(&self.0);
-        for (owner, rdtype, ttl_s, rdata) in &records {
-            let record = Record { owner: owner.as_bytes(), rdtype: *rdtype, ttl_s: *ttl_s, rdata: rdata.as_bytes() };
-            state.packer.add(&record);
-        }
-        taken(py, &mut state)
+    fn add<'py>(&self, py: Python<'py>, records: Vec<RecordOf<'py>>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        guarded(|| {
+            let mut state = held(&self.0);
+            for (owner, rdtype, ttl_s, rdata) in &records {
+                let record =
+                    Record { owner: owner.as_bytes(), rdtype: *rdtype, ttl_s: *ttl_s, rdata: rdata.as_bytes() };
+                state.packer.add(&record);
+            }
+            Ok(taken(py, &mut state))
+        })
     }
 
     /// Takes whole sets, as `zonemodel.rrset` has them; returns the messages that are full.
     fn add_sets<'py>(&self, py: Python<'py>, sets: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let mut state = held(&self.0);
-        for set in &sets {
-            let owner = set.getattr(intern!(py, "owner"))?.downcast_into::<PyBytes>()?;
-            let rdtype = set.getattr(intern!(py, "rdtype"))?.extract()?;
-            let ttl_s = set.getattr(intern!(py, "ttl_s"))?.extract()?;
-            for rdata in set.getattr(intern!(py, "rdatas"))?.downcast::<PyTuple>()?.iter_borrowed() {
-                let rdata = rdata.downcast::<PyBytes>()?.as_bytes();
-                state.packer.add(&Record { owner: owner.as_bytes(), rdtype, ttl_s, rdata });
+        guarded(|| {
+            let mut state = held(&self.0);
+            for set in &sets {
+                let owner = set.getattr(intern!(py, "owner"))?.downcast_into::<PyBytes>()?;
+                let rdtype = set.getattr(intern!(py, "rdtype"))?.extract()?;
+                let ttl_s = set.getattr(intern!(py, "ttl_s"))?.extract()?;
+                for rdata in set.getattr(intern!(py, "rdatas"))?.downcast::<PyTuple>()?.iter_borrowed() {
+                    let rdata = rdata.downcast::<PyBytes>()?.as_bytes();
+                    state.packer.add(&Record { owner: owner.as_bytes(), rdtype, ttl_s, rdata });
+                }
             }
-        }
-        Ok(taken(py, &mut state))
+            Ok(taken(py, &mut state))
+        })
     }
 
     /// Takes the plain names of a zone from a segment on, until so many octets are ready or there are no more.
@@ -66,25 +74,29 @@ impl Packer {
         plain: &Bulk,
         segment: usize,
         octets: usize,
-    ) -> (Vec<Bound<'py, PyBytes>>, Option<usize>) {
-        let mut state = held(&self.0);
-        let State { packer, skipped } = &mut *state;
-        let mut next = Some(segment);
-        while let Some(segment) = next.filter(|_| packer.ready_octets() < octets) {
-            next = plain.0.for_each_record(segment, &mut |record| {
-                if skipped.is_empty() || !skipped.contains(record.owner) {
-                    packer.add(record);
-                }
-            });
-        }
-        (taken(py, &mut state), next)
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Option<usize>)> {
+        guarded(|| {
+            let mut state = held(&self.0);
+            let State { packer, skipped } = &mut *state;
+            let mut next = Some(segment);
+            while let Some(segment) = next.filter(|_| packer.ready_octets() < octets) {
+                next = plain.0.for_each_record(segment, &mut |record| {
+                    if skipped.is_empty() || !skipped.contains(record.owner) {
+                        packer.add(record);
+                    }
+                });
+            }
+            Ok((taken(py, &mut state), next))
+        })
     }
 
     /// Returns the last messages.
-    fn finish<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        let mut state = held(&self.0);
-        state.packer.close();
-        taken(py, &mut state)
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        guarded(|| {
+            let mut state = held(&self.0);
+            state.packer.close();
+            Ok(taken(py, &mut state))
+        })
     }
 }
 

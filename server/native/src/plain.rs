@@ -3,7 +3,7 @@
 //! Owns what becomes of a name: whether it is finished here, kept for `link`, or left to Python. Never reads a source.
 #![forbid(unsafe_code)]
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::content::{Set, BESIDE_DATA};
 use crate::encode::{self, Encoder};
 use crate::link::{parent, STAR};
 use crate::master::{Record, CNAME, MX, NS, PTR, SOA, SRV};
-use crate::name::{NameMap, NameSet, Seeded};
-use crate::nodes::{segment, Nodes};
-use crate::packed::{begin_entry, end_entry, mark_hidden, put_plain, u32_at};
+use crate::name::{NameMap, NameSet};
+use crate::nodes::{segment_in, Nodes};
+use crate::packed::{begin_entry, begin_plain, end_entry, mark_hidden, put_plain, u32_at};
 use crate::record::names_after;
 
 /// Parts that the records of a zone are divided into.
@@ -40,7 +40,8 @@ enum Place {
 /// A zone while its names are finished.
 pub struct Zone<'a> {
     apex: &'a [u8],
-    cuts: HashSet<&'a [u8], Seeded>,
+    /// The apex and all zone cuts.
+    name_servers: &'a NameSet,
     wildcard_parents: &'a NameSet,
     /// Names whose wildcard is an alias or a zone cut.
     pub odd_parents: NameSet,
@@ -106,7 +107,7 @@ impl<'a> Zone<'a> {
     pub fn new(apex: &'a [u8], name_servers: &'a NameSet, wildcard_parents: &'a NameSet) -> Self {
         Zone {
             apex,
-            cuts: name_servers.iter().filter(|owner| ***owner != *apex).map(|owner| &**owner).collect(),
+            name_servers,
             wildcard_parents,
             odd_parents: NameSet::default(),
             sets: Vec::new(),
@@ -117,35 +118,26 @@ impl<'a> Zone<'a> {
 
     /// Finishes the names of one part and lays out its segments; returns how many are plain, and how many are kept for later.
     pub fn take(&mut self, part: &[u8], number: usize, ready: &mut Ready) -> Option<(usize, usize)> {
-        let mut items = Vec::new();
-        let mut rest = part;
-        while !rest.is_empty() {
-            let (item, behind) = Item::read(rest);
-            items.push(item);
-            rest = behind;
-        }
         let segments = ready.plain.len();
-        let segment_of = |item: &Item<'_>| Nodes::segment_of(item.hash, segments);
-        items.sort_unstable_by(|one, other| {
-            let key = |item: &Item<'_>| (segment_of(item), item.hash);
-            let by_name = || one.owner.cmp(other.owner).then(one.rdtype.cmp(&other.rdtype));
-            key(one).cmp(&key(other)).then_with(|| by_name().then_with(|| one.canonical().cmp(other.canonical())))
-        });
+        let (mut items, ends) = divided(part, segments);
         let (mut plain, mut kept) = (Entries::default(), Entries::default());
-        let mut counts = (0, 0);
-        let mut next = items.as_slice();
-        for place in (number..segments).step_by(PARTS) {
-            while let Some(first) = next.first().filter(|item| segment_of(item) == place) {
-                let size = next.iter().take_while(|item| item.owner == first.owner).count();
-                let (items, behind) = next.split_at(size);
-                next = behind;
+        let (mut counts, mut start) = ((0, 0), 0);
+        for (place, end) in (number..segments).step_by(PARTS).zip(ends) {
+            let items = &mut items[start..end];
+            start = end;
+            items.sort_unstable_by(|one, other| {
+                let by_name = || one.owner.cmp(other.owner).then(one.rdtype.cmp(&other.rdtype));
+                let by_data = || one.canonical().cmp(other.canonical());
+                one.hash.cmp(&other.hash).then_with(|| by_name().then_with(by_data))
+            });
+            for items in items.chunk_by(|one, other| one.owner == other.owner) {
                 self.name(items, &mut plain, &mut kept)?;
             }
-            counts = (counts.0 + plain.places.len(), counts.1 + kept.places.len());
+            counts = (counts.0 + plain.len(), counts.1 + kept.len());
             plain.lay_out(&mut ready.plain[place]);
             kept.lay_out(&mut ready.kept[place]);
         }
-        next.is_empty().then_some(counts)
+        Some(counts)
     }
 
     /// Finishes one name, whose records are sorted, or keeps its sets.
@@ -168,7 +160,10 @@ impl<'a> Zone<'a> {
                     self.encoder.add(&encode::Set { owner, rdtype, ttl_s, rdatas: &rdatas }, true);
                     put_plain(&mut entries.octets, rdtype, count, &self.encoder.body);
                 }
-                Place::Plain | Place::Kept { .. } => put_plain(&mut entries.octets, rdtype, count, &body(&items)),
+                Place::Plain | Place::Kept { .. } => {
+                    begin_plain(&mut entries.octets, rdtype, count, size_of(&items));
+                    put_records(&mut entries.octets, &items);
+                }
                 Place::Python => {
                     let rdatas = items.iter().map(|item| item.rdata.into()).collect();
                     self.sets.push(Set { owner: owner.into(), rdtype, ttl_s, rdatas });
@@ -177,12 +172,12 @@ impl<'a> Zone<'a> {
         }
         match place {
             Place::Python => entries.octets.truncate(start),
-            Place::Plain => entries.end(start, items[0].hash),
+            Place::Plain => entries.end(start, items[0].hash as u32),
             Place::Kept { is_hidden } => {
                 if is_hidden {
                     mark_hidden(&mut entries.octets, start);
                 }
-                entries.end(start, items[0].hash);
+                entries.end(start, items[0].hash as u32);
             }
         }
         Some(())
@@ -243,12 +238,12 @@ impl<'a> Zone<'a> {
     }
 
     fn is_hidden(&self, owner: &[u8]) -> bool {
-        if self.cuts.is_empty() {
+        if self.name_servers.len() < 2 {
             return false;
         }
         let mut above = parent(owner);
         while let Some(name) = above.filter(|name| *name != self.apex) {
-            if self.cuts.contains(name) {
+            if self.name_servers.contains(name) {
                 return true;
             }
             above = parent(name);
@@ -257,14 +252,40 @@ impl<'a> Zone<'a> {
     }
 }
 
+/// The records of a part by segment, and where those of each segment end.
+fn divided(part: &[u8], segments: usize) -> (Vec<Item<'_>>, Vec<usize>) {
+    let each = || {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let (item, behind) = (!rest.is_empty()).then(|| Item::read(rest))?;
+            rest = behind;
+            Some(item)
+        })
+    };
+    let place_of = |item: &Item<'_>| Nodes::segment_of(item.hash, segments) / PARTS;
+    let mut starts = vec![0; segments / PARTS + 1];
+    each().for_each(|item| starts[place_of(&item) + 1] += 1);
+    (1..starts.len()).for_each(|place| starts[place] += starts[place - 1]);
+    let mut items: Vec<Item<'_>> = each().take(1).cycle().take(starts[segments / PARTS]).collect();
+    for item in each() {
+        let place = &mut starts[place_of(&item)];
+        items[*place] = item;
+        *place += 1;
+    }
+    (items, starts)
+}
+
 /// Returns the records of a set, each once; None for a set of which Python has something to say.
-fn judged<'a>(items: &[Item<'a>]) -> Option<Vec<Item<'a>>> {
+fn judged<'a, 'b>(items: &'b [Item<'a>]) -> Option<Cow<'b, [Item<'a>]>> {
     let first = items[0];
+    if items.len() == 1 {
+        return is_servable(items).then_some(Cow::Borrowed(items));
+    }
     if items.iter().any(|item| item.ttl_s != first.ttl_s || item.source != first.source) {
         return None; // Python says that it takes the lowest, or that a set stands twice
     }
     let is_spelled = |item: &Item<'_>| !item.canonical().eq(item.rdata.iter().copied());
-    if first.source != 0 && items.len() > 1 && items.iter().any(is_spelled) {
+    if first.source != 0 && items.iter().any(is_spelled) {
         return None; // sets are sorted as they are spelled, records as RFC 4034 section 6.2 has them
     }
     let mut items = items.to_vec();
@@ -272,40 +293,60 @@ fn judged<'a>(items: &[Item<'a>]) -> Option<Vec<Item<'a>>> {
     if items.windows(2).any(|pair| pair[0].canonical().eq(pair[1].canonical())) {
         return None; // Python takes the spelling that stands first
     }
-    let is_single = matches!(first.rdtype, SOA | CNAME);
-    let size: usize = items.iter().map(|item| item.rdata.len() + BESIDE_DATA).sum();
-    let is_servable = first.rdtype != DNAME && !(is_single && items.len() > 1) && size <= MOST_SET_OCTETS;
-    is_servable.then_some(items)
+    is_servable(&items).then_some(Cow::Owned(items))
+}
+
+fn is_servable(items: &[Item<'_>]) -> bool {
+    let is_single = matches!(items[0].rdtype, SOA | CNAME);
+    items[0].rdtype != DNAME && !(is_single && items.len() > 1) && size_of(items) <= MOST_SET_OCTETS
+}
+
+/// What records take in an answer whose question name owns them.
+fn size_of(items: &[Item<'_>]) -> usize {
+    items.iter().map(|item| item.rdata.len() + BESIDE_DATA).sum()
 }
 
 /// The entries of one segment in the making.
 #[derive(Default)]
-struct Entries {
-    octets: Vec<u8>,
+pub struct Entries {
+    pub octets: Vec<u8>,
     places: Vec<(u32, Range<usize>)>,
+    scratch: Vec<u8>,
 }
 
 impl Entries {
-    fn end(&mut self, start: usize, hash: u64) {
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Takes the entry that begins at `start`, with the lower half of its hash.
+    pub fn end(&mut self, start: usize, hash: u32) {
         end_entry(&mut self.octets, start);
-        self.places.push((hash as u32, start..self.octets.len()));
+        self.places.push((hash, start..self.octets.len()));
     }
 
     /// Makes a segment of them, and is empty again.
     fn lay_out(&mut self, ready: &mut Arc<[u8]>) {
         if !self.places.is_empty() {
-            let entries: Vec<_> =
-                self.places.iter().map(|(hash, place)| (*hash, &self.octets[place.clone()])).collect();
-            *ready = segment(&entries);
+            *ready = self.with([].into_iter());
         }
+        self.clear();
+    }
+
+    /// Makes a segment of these entries and others, each with the lower half of its hash.
+    pub fn with<'a>(&'a mut self, others: impl Iterator<Item = (u32, &'a [u8])>) -> Arc<[u8]> {
+        let own = self.places.iter().map(|(hash, place)| (*hash, &self.octets[place.clone()]));
+        segment_in(&mut self.scratch, &others.chain(own).collect::<Vec<_>>())
+    }
+
+    pub fn clear(&mut self) {
         self.octets.clear();
         self.places.clear();
     }
 }
 
-/// The records of a set as they stand in an answer whose question name owns them.
-fn body(items: &[Item<'_>]) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(items.iter().map(|item| item.rdata.len() + BESIDE_DATA).sum());
+/// Writes the records of a set as they stand in an answer whose question name owns them.
+fn put_records(octets: &mut Vec<u8>, items: &[Item<'_>]) {
     for item in items {
         octets.extend_from_slice(&[0xC0, 0x0C]);
         octets.extend_from_slice(&item.rdtype.to_be_bytes());
@@ -314,5 +355,4 @@ fn body(items: &[Item<'_>]) -> Vec<u8> {
         octets.extend_from_slice(&(item.rdata.len() as u16).to_be_bytes());
         octets.extend_from_slice(item.rdata);
     }
-    octets
 }

@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::content::{self, Kind};
+use crate::edge::guarded;
 use crate::master::{is_known, Record};
-use crate::packed::Answer;
+use crate::packed::{Answer, Entry};
 use crate::shared::held;
 use crate::{bulk, line};
 
@@ -31,6 +32,9 @@ pub type RecordOf<'py> = (Bound<'py, PyBytes>, u16, u32, Bound<'py, PyBytes>);
 
 /// An answer: flags, counts, whether the SOA record follows, body, where its offsets move, and shorter forms.
 type AnswerOf<'py> = (u16, Counts, bool, Bound<'py, PyBytes>, Vec<usize>, Vec<(usize, Counts)>);
+
+/// A node: what it says to other types, what covers the names below, and the wildcard that does.
+type NodeOf<'py> = (AnswerOf<'py>, AnswerOf<'py>, Bound<'py, PyBytes>);
 
 /// Records in the answer, authority and additional section.
 type Counts = (u16, u16, u16);
@@ -54,72 +58,81 @@ impl Bulk {
     }
 
     #[getter]
-    fn apex<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.apex)
+    fn apex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guarded(|| Ok(PyBytes::new(py, &self.0.apex)))
     }
 
     /// The numbers of names that are finished, of their answers, of names with sets, of names that exist, and of those that hide others.
     #[getter]
-    fn sizes(&self) -> (usize, usize, usize, usize, usize) {
+    fn sizes(&self) -> PyResult<(usize, usize, usize, usize, usize)> {
         let bulk = &self.0;
-        (bulk.nodes.len(), bulk.answers, bulk.owners, bulk.names, bulk.barriers)
+        guarded(|| Ok((bulk.nodes.len(), bulk.answers, bulk.owners, bulk.names, bulk.barriers)))
     }
 
     /// Says whether a name is finished.
-    fn has(&self, name: &[u8]) -> bool {
-        self.0.nodes.named(name).is_some()
+    fn has(&self, name: &[u8]) -> PyResult<bool> {
+        guarded(|| Ok(self.0.nodes.named(name).is_some()))
     }
 
     /// Says whether a name hides what lies below it.
-    fn is_barrier(&self, name: &[u8]) -> bool {
-        self.0.is_barrier(name)
+    fn is_barrier(&self, name: &[u8]) -> PyResult<bool> {
+        guarded(|| Ok(self.0.is_barrier(name)))
     }
 
     /// Returns how many names exist directly below a name, None for one that does not exist.
-    fn children(&self, name: &[u8]) -> Option<u32> {
-        self.0.children_of(name)
+    fn children(&self, name: &[u8]) -> PyResult<Option<u32>> {
+        guarded(|| Ok(self.0.children_of(name)))
     }
 
     /// Returns the sets of a name: type, TTL and data; None for a name that has none here.
     fn sets<'py>(&self, py: Python<'py>, name: &[u8]) -> PyResult<Option<Sets<'py>>> {
-        let Some(sets) = self.0.sets_of(name) else { return Ok(None) };
-        let set = |(rdtype, ttl_s, rdatas): (u16, u32, Vec<Vec<u8>>)| {
-            Ok((rdtype, ttl_s, PyTuple::new(py, rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?))
-        };
-        sets.into_iter().map(set).collect::<PyResult<_>>().map(Some)
+        guarded(|| {
+            let Some(sets) = self.0.sets_of(name) else { return Ok(None) };
+            let set = |(rdtype, ttl_s, rdatas): (u16, u32, Vec<Vec<u8>>)| {
+                Ok((rdtype, ttl_s, PyTuple::new(py, rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?))
+            };
+            sets.into_iter().map(set).collect::<PyResult<_>>().map(Some)
+        })
     }
 
     /// Returns the types that a finished name has answers for.
-    fn types(&self, name: &[u8]) -> Vec<u16> {
-        self.0.nodes.named(name).map_or_else(Vec::new, |entry| entry.answers().map(|(rdtype, _)| rdtype).collect())
+    fn types(&self, name: &[u8]) -> PyResult<Vec<u16>> {
+        let types = |entry: Entry<'_>| entry.answers().map(|(rdtype, _)| rdtype).collect();
+        guarded(|| Ok(self.0.nodes.named(name).map_or_else(Vec::new, types)))
     }
 
     /// Returns the answer of a finished name to a type that it has one for.
-    fn answer<'py>(&self, py: Python<'py>, name: &[u8], rdtype: u16) -> Option<AnswerOf<'py>> {
-        Some(parts(py, &self.0.nodes.named(name)?.answer(rdtype)?))
+    fn answer<'py>(&self, py: Python<'py>, name: &[u8], rdtype: u16) -> PyResult<Option<AnswerOf<'py>>> {
+        let found = || self.0.nodes.named(name)?.answer(rdtype);
+        guarded(|| Ok(found().map(|answer| parts(py, &answer))))
     }
 
     /// Returns what a finished name says to other types, what covers the names below, and the wildcard that does.
-    fn node<'py>(&self, py: Python<'py>, name: &[u8]) -> Option<(AnswerOf<'py>, AnswerOf<'py>, Bound<'py, PyBytes>)> {
-        let entry = self.0.nodes.named(name)?;
-        let below = entry.below();
-        let mut other = parts(py, &entry.other());
-        if entry.says_as_below() {
-            let body = moved(&below.other, entry.name.len());
-            (other.3, other.4) = (PyBytes::new(py, &body), Vec::new());
-        }
-        Some((other, parts(py, &below.other), PyBytes::new(py, below.source)))
+    fn node<'py>(&self, py: Python<'py>, name: &[u8]) -> PyResult<Option<NodeOf<'py>>> {
+        guarded(|| {
+            let Some(entry) = self.0.nodes.named(name) else { return Ok(None) };
+            let below = entry.below();
+            let mut other = parts(py, &entry.other());
+            if entry.says_as_below() {
+                let body = moved(&below.other, entry.name.len());
+                (other.3, other.4) = (PyBytes::new(py, &body), Vec::new());
+            }
+            Ok(Some((other, parts(py, &below.other), PyBytes::new(py, below.source))))
+        })
     }
 
     /// Returns some of the names that are finished (0), that have sets (1), that exist (2), or that hide others (3); None past the last.
-    fn names<'py>(&self, py: Python<'py>, kind: u8, number: usize) -> Option<Vec<Bound<'py, PyBytes>>> {
-        let kind = match kind {
-            0 => Kind::Finished,
-            1 => Kind::Owners,
-            2 => Kind::Existing,
-            _ => Kind::Barriers,
-        };
-        Some(self.0.listed(kind, number)?.into_iter().map(|name| PyBytes::new(py, name)).collect())
+    fn names<'py>(&self, py: Python<'py>, kind: u8, number: usize) -> PyResult<Option<Vec<Bound<'py, PyBytes>>>> {
+        guarded(|| {
+            let kind = match kind {
+                0 => Kind::Finished,
+                1 => Kind::Owners,
+                2 => Kind::Existing,
+                _ => Kind::Barriers,
+            };
+            let names = self.0.listed(kind, number);
+            Ok(names.map(|names| names.into_iter().map(|name| PyBytes::new(py, name)).collect()))
+        })
     }
 
     /// Returns the sets of all names that Python is to compile.
@@ -128,17 +141,18 @@ impl Bulk {
             let rdatas = PyTuple::new(py, set.rdatas.iter().map(|rdata| PyBytes::new(py, rdata)))?;
             Ok((PyBytes::new(py, &set.owner), set.rdtype, set.ttl_s, rdatas))
         };
-        self.0.sets.iter().map(set).collect()
+        guarded(|| self.0.sets.iter().map(set).collect())
     }
 
     /// Returns the names without sets that Python is to compile.
-    fn bare<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        self.0.bare.iter().map(|name| PyBytes::new(py, name)).collect()
+    fn bare<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        guarded(|| Ok(self.0.bare.iter().map(|name| PyBytes::new(py, name)).collect()))
     }
 
     /// Returns the finished names whose answers hang on a name itself, or, unless `exactly`, on any name below it, too.
-    fn dependents<'py>(&self, py: Python<'py>, name: &[u8], exactly: bool) -> Vec<Bound<'py, PyBytes>> {
-        self.0.dependents.on(name, exactly).into_iter().map(|owner| PyBytes::new(py, owner)).collect()
+    fn dependents<'py>(&self, py: Python<'py>, name: &[u8], exactly: bool) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let owners = || self.0.dependents.on(name, exactly).into_iter();
+        guarded(|| Ok(owners().map(|owner| PyBytes::new(py, owner)).collect()))
     }
 }
 
@@ -167,8 +181,8 @@ pub struct BulkDraft {
 #[pymethods]
 impl BulkDraft {
     #[new]
-    fn new(origin: Vec<u8>) -> Self {
-        BulkDraft { origin, draft: Mutex::new(Some((bulk::Draft::new(), 0))) }
+    fn new(origin: Vec<u8>) -> PyResult<Self> {
+        guarded(|| Ok(BulkDraft { origin, draft: Mutex::new(Some((bulk::Draft::new(), 0))) }))
     }
 
     /// Takes the sets of canonical lines; returns the lines that are not plain, for Python to read.
