@@ -321,3 +321,10 @@ def test_a_ledger_of_another_generation_of_its_zone_binds_nothing() -> None:
     older = tomorrow.model_copy(update={"zone": tomorrow.zone.model_copy(update={"observed_generation": 0})})
     said = take_inventory(found, older).acceptances[claim.key]
     assert said.message == "The ledger of Zone team/example is not composed for its generation 1."
+
+
+def test_a_name_that_is_too_long_for_the_zone_is_refused() -> None:
+    claim = withdrawal(owner=".".join(["a" * 60] * 4))
+    found = acceptance(inputs(claim), claim)
+    assert found.reason is WithdrawalReason.INVALID_WITHDRAWAL
+    assert found.message.startswith("spec.name: ")

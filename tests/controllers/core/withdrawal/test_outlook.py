@@ -12,12 +12,14 @@ from controllers.api.record_set import RecordSet
 from controllers.api.record_withdrawal import RecordWithdrawal
 from controllers.api.record_withdrawal_waiver import RecordWithdrawalWaiver
 from controllers.core.compose import compose
+from controllers.core.item import item_of
 from controllers.core.plan import Effect, World, ZonePlan, make_plan
-from controllers.core.withdrawal.outlook import Outlook, WithdrawalPlan
+from controllers.core.withdrawal.outlook import Outlook, Pointing, WithdrawalPlan
 from kube.object import ObjectKey, ObjectMeta
 from tests.controllers.core import build
 from tests.controllers.core.build import record_set
 from tests.controllers.core.withdrawal.build import ADDRESS, inputs, provider, waiver, withdrawal
+from zonemodel.name import Fqdn
 
 OLD = ObjectKey("team", "old-ip")
 
@@ -157,3 +159,19 @@ def test_a_wildcard_counts_by_what_it_makes_of_names() -> None:
     here = world(record_set("star", "*"), record_set("www", "www"), zone=build.zone(allowedRecordSets=[grant]))
     found = only(here, with_claim(here, withdrawal(owner="*")))
     assert (found.outlook, [key.name for key in found.giving]) == (Outlook.HELD, ["star"])
+
+
+def test_a_record_that_is_being_deleted_is_as_good_as_gone() -> None:
+    item, claim = item_of(WWW), compose(inputs(withdrawal())).inventory.items
+    assert claim is not None
+    for leaving, giving in ((False, (WWW.key,)), (True, ())):
+        pointing = Pointing([item.model_copy(update={"deletion_requested": leaving})], Fqdn("example.com"))
+        assert pointing.giving(claim[0]) == giving
+
+
+def test_a_proof_of_an_older_generation_proves_nothing() -> None:
+    here = world(OTHER)
+    ready = build.condition("Ready", "True", "Withdrawn")
+    for generation, outlook in ((1, Outlook.PROVEN), (2, Outlook.TO_BE_PROVEN)):
+        claim = withdrawal(metadata={"generation": generation}, status={"conditions": [ready]})
+        assert only(here, with_claim(here, claim)).outlook is outlook

@@ -102,6 +102,8 @@ async def test_a_waiver_follows_its_claim_and_is_left_alone_when_nothing_is_diff
         release = waiver(parse_record_withdrawal(made)).spec.dump()
         await client.create(RECORD_WITHDRAWAL_WAIVERS, _manifest(RECORD_WITHDRAWAL_WAIVERS, "release", release))
         await eventually(lambda: told() == [""])
+        far = withdrawal(namespace="default")  # its Zone is in another namespace, its waivers are not
+        assert [each.meta.name for each in informers.waivers_for([far])["default"]] == ["release"]
         await client.delete(RECORD_WITHDRAWALS, namespace="default", name="old-ip")
         await eventually(lambda: told() == ["RecordWithdrawal default/old-ip does not exist."])
         await client.create(RECORD_WITHDRAWALS, claim)
