@@ -45,6 +45,7 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
         "tests/controllers/providers/cloudflare/test_kubectl.py",
         "tests/cluster/test_life.py",
         "tests/cluster/test_doctor.py",
+        "tests/cluster/test_release.py",
     ),
     "external zones and endpoints": (*TOGETHER, "tests/controllers/providers/external", "tests/controllers/apps"),
     "availability": (*TOGETHER, *LONG, "tests/product/availability", "tests/cluster/test_admission_down.py"),

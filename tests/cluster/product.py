@@ -37,10 +37,17 @@ Before = Callable[[Client], Awaitable[None]]
 
 
 class ClusterProduct(Product):
-    """`options` are those of `up`, of which the manager gets what it knows; `before` writes what no admission has judged."""
+    """`options` are those of `up`, of which the manager gets what it knows; `before` writes what no admission has judged;
+    `installation` is how the chart gets there."""
 
     def __init__(
-        self, folder: Path, programs: Path, *, options: Sequence[str] = (), before: Before | None = None
+        self,
+        folder: Path,
+        programs: Path,
+        *,
+        options: Sequence[str] = (),
+        before: Before | None = None,
+        installation: Callable[[ControlPlane], Installation] = Installation,
     ) -> None:
         super().__init__(folder, options=options)
         self.data_dir.mkdir()
@@ -48,6 +55,7 @@ class ClusterProduct(Product):
         self.log = folder / "manager.log"
         self.api_port = self.plane.port
         self._before = before
+        self._installation = installation
         self._programs: list[Program] = []
 
     @property
@@ -64,9 +72,18 @@ class ClusterProduct(Product):
         self.plane.start()
         if not self._programs:
             self._install()
+        self.start_programs()
+
+    def start_programs(self) -> None:
+        """Start manager and name server, and wait until they work."""
         for each in self._programs:
             each.start()
         until(self._works, "a manager and a name server that work", START_S)
+
+    def end_programs(self) -> None:
+        """End manager and name server in order; the control plane stays."""
+        for each in reversed(self._programs):
+            each.end()
 
     def replace_manager(self, entry: Sequence[str], *further: str) -> None:
         """Have the manager be another program, with the same arguments and further ones, under the same name."""
@@ -80,8 +97,13 @@ class ClusterProduct(Product):
         return "".join(each.complaints() for each in self._programs)
 
     def _install(self) -> None:
-        installation = Installation(self.plane)
-        installation.install()
+        self._installed = self._installation(self.plane)
+        self._installed.install()
+        self.join()
+
+    def join(self) -> None:
+        """Have manager and name server belong to what is installed, by its Services and by tokens of its ServiceAccounts."""
+        installation = self._installed
         with ThreadPoolExecutor(1) as thread:  # a test may have a loop of its own here
             thread.submit(asyncio.run, self._announce()).result()
         installation.admit()
