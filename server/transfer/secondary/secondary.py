@@ -74,6 +74,7 @@ class Secondary:
         self._refreshed_s = 0.0
         self._failures = 0
         self._news = asyncio.Event()
+        self._expiry: asyncio.TimerHandle | None = None
 
     def hint(self) -> None:
         """Have the primaries asked soon: one of them says that there is news."""
@@ -103,38 +104,36 @@ class Secondary:
 
     async def run(self) -> None:
         """Refresh until cancelled."""
-        while True:
-            self._news.clear()
-            if await self._refresh():
-                self._failures = 0
-            else:
-                self._failures += 1
-                self._around.counters.refresh_failures += 1
-            await asyncio.sleep(_PAUSE_S)
-            await self._wait(self._failures)
+        try:
+            while True:
+                self._news.clear()
+                if await self._refresh():
+                    self._failures = 0
+                else:
+                    self._failures += 1
+                    self._around.counters.refresh_failures += 1
+                await asyncio.sleep(_PAUSE_S)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait_s(self._soa, self._failures)):
+                        await self._news.wait()
+        finally:
+            if self._expiry is not None:
+                self._expiry.cancel()
 
     @property
     def _soa(self) -> Soa | None:
         return None if self._zone is None else read_soa(apex_soa(self._zone.index).rdatas[0])
 
-    async def _wait(self, failures: int) -> None:
-        """Wait for the next refresh, or for news; meanwhile the zone may expire."""
-        until_s = time.monotonic() + wait_s(self._soa, failures)
-        while (now_s := time.monotonic()) < until_s and not self._news.is_set():
-            delay_s = until_s - now_s
-            if self._soa is not None and self.apex in self._around.catalog.zones:
-                delay_s = min(delay_s, max(self._left_s(self._soa), 0.0))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(delay_s):
-                    await self._news.wait()
-            self._expire_in_time()
-
-    def _left_s(self, soa: Soa) -> float:
-        return left_s(soa, time.monotonic() - self._refreshed_s)
-
     def _expire_in_time(self) -> None:
+        """Serve the zone no longer once its time is over, whatever is being waited for then."""
+        if self._expiry is not None:
+            self._expiry.cancel()
         soa = self._soa
-        if soa is None or self.apex not in self._around.catalog.zones or self._left_s(soa) > 0:
+        if soa is None or self.apex not in self._around.catalog.zones:
+            return
+        delay_s = left_s(soa, time.monotonic() - self._refreshed_s)
+        if delay_s > 0:
+            self._expiry = asyncio.get_running_loop().call_later(delay_s, self._expire_in_time)
             return
         log.error("zone has expired, no primary could be asked", zone=name_text(self.apex), serial=soa.serial)
         self._around.catalog.withhold(self.apex)
@@ -177,6 +176,7 @@ class Secondary:
             async with around.slots.one(host):
                 await self._transfer_from(primary, serial)
         self._refreshed_s = began_s
+        self._expire_in_time()
         if around.archive is not None:
             try:
                 await asyncio.to_thread(around.archive.note_refresh, self.apex, time.time())

@@ -200,6 +200,27 @@ async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
             assert primary.asked.count("AXFR") == 1  # what was kept is good again
 
 
+async def test_a_zone_expires_in_time_while_its_primary_keeps_silent() -> None:
+    hung_up = asyncio.Event()
+
+    async def keep_silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await hung_up.wait()
+        writer.close()
+
+    async with FakePrimary() as primary:
+        primary.serve(1, "www", refresh=1, expire=2)
+        async with running(config(None, primary.port)) as server:
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
+            await primary.close()
+            silent = await asyncio.start_server(keep_silent, HOST, primary.port)
+            await becomes(server, "www.edit.test", "SERVFAIL")
+            hung_up.set()
+            silent.close()
+            await silent.wait_closed()
+            await primary.open()
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
+
+
 @pytest.mark.parametrize(
     ("timers", "left"),
     [
