@@ -62,8 +62,10 @@ def condition_column(kind: str) -> Column:
 
 
 ACCEPTED, PROGRAMMED = condition_column("Accepted"), condition_column("Programmed")
-REASON = Column("Reason", '.status.conditions[?(@.type=="Programmed")].reason', wide=True)
+# Of several the API prints the first: why a claim that is not even accepted is not, else why it is not programmed. Empty when all is well.
+NOT_TRUE = '.status.conditions[?(@.status!="True")]'
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
+STANDING = (Column("Reason", f"{NOT_TRUE}.reason"), AGE, Column("Message", f"{NOT_TRUE}.message", wide=True))
 PROVIDER = Column("Provider", ".spec.provider.name")
 
 KINDS = (
@@ -79,7 +81,7 @@ KINDS = (
         "How the zones of a kind are provided, and from which namespaces they may be claimed.",
         ZoneClassSpec,
         ZoneClassStatus,
-        (PROVIDER, Column("Controller", ".spec.controllerName", wide=True), ACCEPTED, AGE),
+        (PROVIDER, Column("Controller", ".spec.controllerName", wide=True), ACCEPTED, *STANDING),
         strict=False,
         immutable=("provider", "controllerName"),
     ),
@@ -88,7 +90,7 @@ KINDS = (
         "Claim to a DNS zone.",
         ZoneSpec,
         ZoneStatus,
-        (Column("Domain", ".spec.domainName"), PROVIDER, ACCEPTED, PROGRAMMED, REASON, AGE),
+        (Column("Domain", ".spec.domainName"), PROVIDER, ACCEPTED, PROGRAMMED, *STANDING),
         strict=False,
         immutable=("domainName", "zoneClassRef", "provider"),
     ),
@@ -103,8 +105,7 @@ KINDS = (
             Column("Name", ".spec.name"),
             ACCEPTED,
             PROGRAMMED,
-            REASON,
-            AGE,
+            *STANDING,
         ),
         short_names=("rrset",),
         strict=False,
@@ -120,8 +121,7 @@ KINDS = (
             Column("Provider", ".spec.provider.name"),
             Column("Part", ".spec.part", "integer"),
             PROGRAMMED,
-            REASON,
-            AGE,
+            *STANDING,
         ),
         immutable=("zone.ref", "zone.domainName", "zone.zoneClassRef", "provider.name", "part"),
     ),
@@ -137,7 +137,7 @@ KINDS = (
             ACCEPTED,
             condition_column("Withdrawn"),
             condition_column("Ready"),
-            AGE,
+            *STANDING,
         ),
         short_names=("rwd",),
         strict=False,
@@ -151,9 +151,9 @@ KINDS = (
         (
             Column("Claim", ".spec.claimRef.name"),
             Column("Address", ".spec.address"),
-            Column("Reason", ".spec.reason", wide=True),
+            Column("Why", ".spec.reason", wide=True),
             ACCEPTED,
-            AGE,
+            *STANDING,
         ),
         short_names=("rww",),
         strict=False,

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any, Final
 
 from controllers.api.condition import MESSAGE_LIMIT, ConditionStatus
-from controllers.api.crd import AGE, Column, Kind, condition_column
+from controllers.api.crd import AGE, STANDING, Column, Kind, condition_column
 from controllers.api.endpoint import (
     ENDPOINT_PROVIDER_CAPABILITIES,
     ENDPOINT_RECORD_SETS,
@@ -52,8 +52,7 @@ ENDPOINT_KIND: Final = Kind(
     (
         Column("Hostnames", ".status.hostnameCount", "integer"),
         condition_column(RESOLVED),
-        Column("Reason", f'.status.conditions[?(@.type=="{RESOLVED}")].reason', wide=True),
-        AGE,
+        *STANDING,
     ),
     short_names=("ers",),
     strict=False,
