@@ -24,6 +24,7 @@ EVERYTHING = (
     "providers.hosted.server.service.ipFamilyPolicy=PreferDualStack",
     "endpoint.gatewaySource.enabled=true",
     "networkPolicy.enabled=true",
+    "people.aggregateClusterRoles=true",
     "monitoring.serviceMonitor.enabled=true",
     "monitoring.prometheusRule.enabled=true",
     "monitoring.dashboard.enabled=true",

@@ -46,6 +46,7 @@ OF_ALL: Final[Choices] = {
         "manager.httpPort=9000,manager.webhookPort=9001",
     ),
     "budget": ("", "podDisruptionBudget.enabled=false"),
+    "people": ("", "people.aggregateClusterRoles=true"),
     "network": (
         "",
         "networkPolicy.enabled=true",

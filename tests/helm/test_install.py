@@ -21,7 +21,7 @@ import yaml
 from standalone.apiserver.kinds.builtin import BUILT_IN
 from standalone.apiserver.server import ApiServer
 from standalone.resource import Resource
-from tests.helm.chart import EVERYTHING, NOTHING, names, only, render
+from tests.helm.chart import EVERYTHING, NOTHING, Manifest, names, only, render
 from tests.helm.gate import own_loop
 from tests.helm.place import BIN, CHART, NAMESPACE
 from tests.helm.test_consistency import ROWS, rendered
@@ -161,6 +161,28 @@ def test_a_real_server_takes_whatever_any_two_choices_render(kubectl: Command) -
     dry = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
     done = kubectl.run(*dry, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     assert done.code == 0, done.stderr  # a warning is none: externalIPs are going out of fashion
+
+
+@pytest.mark.skipif(not REAL_URL, reason="only a real server judges pods by the level of their namespace")
+def test_pods_that_stay_off_the_node_fit_the_level_restricted(kubectl: Command) -> None:
+    kubectl.ok("create", "namespace", "restricted")
+    kubectl.ok("label", "namespace", "restricted", "pod-security.kubernetes.io/enforce=restricted")
+    dry = ("create", "--dry-run=server", "--validate=false", "-f", "-")
+    judged = 0
+    for text in {json.dumps(pod) for row in (*ROWS, EVERYTHING) for pod in _pods(rendered(row))}:
+        done = kubectl.within("restricted").run(*dry, stdin=text)
+        judged += 1
+        assert (done.code != 0) is ("hostPort" in text or "hostNetwork" in text), done.stderr
+        assert done.code == 0 or 'violates PodSecurity "restricted:latest": host' in done.stderr
+    assert judged > 20
+
+
+def _pods(manifests: list[Manifest]) -> Iterator[Manifest]:
+    """Yield what Deployments make, alone in their namespace."""
+    for each in manifests:
+        if each["kind"] == "Deployment":
+            spec = {**each["spec"]["template"]["spec"], "serviceAccountName": "default"}
+            yield {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "pod-"}, "spec": spec}
 
 
 @pytest.mark.skipif(

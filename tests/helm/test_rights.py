@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helm.chart import NOTHING, PROVIDERS, only, render
+from tests.helm.chart import NOTHING, PROVIDERS, names, one, only, render
 from tests.helm.place import NAMESPACE
 from tests.helm.rights import Right, rights_of
 
@@ -91,3 +91,24 @@ def test_no_right_is_a_wildcard_or_lets_its_owner_grow(case: str) -> None:
             assert "*" not in (right.group, right.resource, right.verb)
             assert right.verb not in {"escalate", "bind", "impersonate", "deletecollection"}
             assert right.group != "rbac.authorization.k8s.io"
+
+
+def test_people_get_nothing_unless_it_is_said() -> None:
+    assert names(render(*CASES["everything"]), "ClusterRole") == {"dns-api-manager", "dns-api-server"}
+
+
+def test_people_write_claims_by_the_roles_of_the_cluster_and_neither_policy_nor_what_the_product_keeps() -> None:
+    manifests = render("people.aggregateClusterRoles=true", *only("hosted"))
+    writes: dict[str, set[str]] = {}
+    for each in ("view", "edit", "admin"):
+        role = one(manifests, "ClusterRole", f"dns-api-{each}")
+        to = {key.rpartition("-to-")[2] for key in role["metadata"]["labels"] if "/aggregate-to-" in key}
+        assert to == {"view": {"view", "edit", "admin"}, "edit": {"edit", "admin"}, "admin": {"admin"}}[each]
+        verbs = {(name, verb) for rule in role["rules"] for name in rule["resources"] for verb in rule["verbs"]}
+        writes[each] = {name for name, verb in verbs if verb not in ("get", "list", "watch")}
+        assert "*" not in {word for pair in verbs for word in pair}
+    edited = {"recordsets", "recordwithdrawals", "endpointrecordsets"}
+    assert writes == {"view": set(), "edit": edited, "admin": {"zones"}}
+    assert "hostedzones" not in str(
+        [each["rules"] for each in render("people.aggregateClusterRoles=true") if "rules" in each]
+    )
