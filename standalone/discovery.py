@@ -143,16 +143,23 @@ def _legacy_entries(resource: Resource) -> list[dict[str, Any]]:
         entry["categories"] = list(resource.categories)
     if "list" in resource.verbs:
         entry["storageVersionHash"] = _storage_version_hash(resource)
-    if not resource.has_status:
-        return [entry]
-    status = {
-        "name": f"{resource.plural}/status",
-        "singularName": "",
-        "namespaced": resource.namespaced,
-        "kind": resource.kind,
-        "verbs": list(_STATUS_VERBS),
-    }
-    return [entry, status]
+    subresources = [
+        {
+            "name": f"{resource.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            "kind": resource.kind,
+            "verbs": list(verbs),
+        }
+        for name, verbs in _subresources(resource).items()
+    ]
+    return [entry, *subresources]
+
+
+def _subresources(resource: Resource) -> dict[str, Sequence[str]]:
+    """The verbs of each."""
+    finalize = {"finalize": ("update",)} if resource.storage_key == ("", "namespaces") else {}
+    return {**finalize, **({"status": _STATUS_VERBS} if resource.has_status else {})}
 
 
 def _aggregated_group(resources: Iterable[Resource], name: str) -> dict[str, Any]:
@@ -181,9 +188,11 @@ def _aggregated_entry(resource: Resource) -> dict[str, Any]:
         entry["shortNames"] = list(resource.short_names)
     if resource.categories:
         entry["categories"] = list(resource.categories)
-    if resource.has_status:
-        status = {"subresource": "status", "responseKind": response_kind, "verbs": list(_STATUS_VERBS)}
-        entry["subresources"] = [status]
+    if subresources := _subresources(resource):
+        entry["subresources"] = [
+            {"subresource": name, "responseKind": response_kind, "verbs": list(verbs)}
+            for name, verbs in subresources.items()
+        ]
     return entry
 
 

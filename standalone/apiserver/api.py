@@ -46,9 +46,9 @@ class Api:
         """What is special about a resource's kind."""
         return CUSTOM if resource.custom else SPECIAL.get(resource.storage_key, PLAIN)
 
-    def writing(self, obj: JsonObject, old: JsonObject | None) -> Writing:
+    def writing(self, obj: JsonObject, old: JsonObject | None, subresource: str = "") -> Writing:
         """A write as a kind's hooks see it."""
-        return Writing(obj, old, self.registry, self.now())
+        return Writing(obj, old, self.registry, self.now(), subresource)
 
     def check_namespace(self, target: Target) -> None:
         """Refuse content for a namespace that is missing (404) or terminating (403). Raises ApiError."""

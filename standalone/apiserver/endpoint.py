@@ -14,6 +14,8 @@ from aiohttp import HttpVersion11, web
 from standalone.apiserver.answered import Answered
 from standalone.apiserver.api import Api
 from standalone.apiserver.documents import Documents
+from standalone.apiserver.kinds.builtin import NAMESPACE
+from standalone.apiserver.kinds.namespace import FINALIZE
 from standalone.apiserver.path import ResourcePath, parse_path
 from standalone.apiserver.respond import respond_refusal
 from standalone.apiserver.security import names_loopback
@@ -36,7 +38,7 @@ from standalone.store.failure import CommitError, ObjectTooLargeError
 log = structlog.get_logger()
 
 LIMIT_BODY_BYTES = 3 * 1024 * 1024
-SUBRESOURCES = frozenset({"status"})
+STATUS = "status"
 
 
 class Endpoint:
@@ -118,6 +120,8 @@ def _check_fit(path: ResourcePath, resource: Resource) -> None:
     """Refuse paths that do not fit the resource's scope or name a subresource it has not got."""
     misplaced = path.namespace and not resource.namespaced
     nowhere = path.name and resource.namespaced and not path.namespace
-    unknown = path.subresource and not (path.subresource in SUBRESOURCES and resource.has_status)
+    has_status, is_namespace = resource.has_status, resource.storage_key == NAMESPACE.storage_key
+    known = {STATUS: has_status, FINALIZE: is_namespace}
+    unknown = path.subresource and not known.get(path.subresource)
     if misplaced or nowhere or unknown:
         raise no_such_path()

@@ -97,7 +97,7 @@ def _continued(api: Api, target: Target, live: JsonObject, proposed: JsonObject)
     _check_version(target, live, proposed)
     carry_over(target, live, proposed)
     proposed = isolate(target, live, proposed)
-    api.kind(target.resource).prepare(api.writing(proposed, live))
+    api.kind(target.resource).prepare(api.writing(proposed, live, target.subresource))
     if target.resource.has_generation:
         count_generation(live, proposed, has_status=target.resource.has_status)
     return proposed

@@ -18,6 +18,7 @@ from standalone.apiserver.body import decode_json, decode_object, decode_yaml
 from standalone.apiserver.duplicate import duplicate_fields
 from standalone.apiserver.form import JSON, YAML, Form, encode_object, encode_page, negotiate
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
+from standalone.apiserver.kinds.namespace import FINALIZE
 from standalone.apiserver.option import (
     FieldValidation,
     ListOptions,
@@ -94,7 +95,8 @@ class Verbs:
         verbs = self._of_object if target.name else self._of_collection
         name, verb = verbs.get(request.method, ("", None))
         across_namespaces = target.resource.namespaced and not target.namespace
-        not_here = (across_namespaces and name != "list") or (target.subresource and name == "delete")
+        only = "update" if target.subresource == FINALIZE else name
+        not_here = (across_namespaces and name != "list") or (target.subresource and name == "delete") or name != only
         if verb is None or name not in target.resource.verbs or not_here:
             raise method_not_allowed()
         return await verb(Exchange.of(request, target))

@@ -217,8 +217,9 @@ def _with_last_applied(result: dict[str, Any], applied: dict[str, Any]) -> dict[
     annotations = _annotations(result)
     if not annotations.get(LAST_APPLIED):
         return result
-    metadata = dict(applied.get("metadata") or {})
-    metadata["annotations"] = {name: text for name, text in _annotations(applied).items() if name != LAST_APPLIED}
+    metadata = {name: value for name, value in (applied.get("metadata") or {}).items() if name != "annotations"}
+    if own := {name: text for name, text in _annotations(applied).items() if name != LAST_APPLIED}:
+        metadata["annotations"] = own
     text = orjson.dumps({**applied, "metadata": metadata}, option=orjson.OPT_SORT_KEYS).decode() + "\n"
     synced = {**annotations, LAST_APPLIED: text}
     if sum(len(name) + len(str(value)) for name, value in synced.items()) > _ANNOTATIONS_LIMIT_BYTES:

@@ -66,7 +66,9 @@ async def test_objects_with_finalizers_hold_a_definition(rest: Rest, widgets: Wi
     (await rest.post(widgets.path, widgets.make("held", metadata={"finalizers": ["example.com/hold"]}))).ok()
     (await rest.delete(widgets.definition_path)).ok()
     await rest.until(widgets.at("held"), lambda reply: "deletionTimestamp" in reply.body["metadata"])
-    (await rest.get(widgets.definition_path)).ok()
+    definition = (await rest.get(widgets.definition_path)).ok()
+    told = {each["type"]: each["status"] for each in definition["status"]["conditions"]}
+    assert told["Terminating"] == "True"
     message = (await rest.post(widgets.path, widgets.make("late"))).refused(403, "Forbidden")
     assert "create not allowed while custom resource definition is terminating" in message
     (await rest.patch(widgets.at("held"), {"metadata": {"finalizers": None}})).ok()

@@ -107,6 +107,18 @@ async def test_its_finalizers_are_not_for_clients_to_change(rest: Rest, namespac
     assert (patched["spec"], patched["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
 
 
+async def test_who_finalizes_a_namespace_changes_its_finalizers(rest: Rest, namespace: str) -> None:
+    path = f"{NAMESPACES}/{namespace}"
+    body = _namespace(namespace) | {"spec": {"finalizers": ["kubernetes", "example.com/mine"]}}
+    held = (await rest.put(f"{path}/finalize", body)).ok()
+    assert held["spec"] == {"finalizers": ["kubernetes", "example.com/mine"]}
+    (await rest.delete(path)).ok()
+    await rest.until(path, lambda reply: reply.body["spec"] == {"finalizers": ["example.com/mine"]})
+    (await rest.put(f"{path}/finalize", _namespace(namespace))).ok()
+    await rest.gone(path)
+    (await rest.patch(f"{NAMESPACES}/default/finalize", {})).refused(405, "MethodNotAllowed")
+
+
 async def test_its_name_is_free_again(rest: Rest, namespace: str) -> None:
     (await rest.delete(f"{NAMESPACES}/{namespace}")).ok()
     await rest.gone(f"{NAMESPACES}/{namespace}")

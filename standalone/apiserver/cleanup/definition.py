@@ -11,6 +11,7 @@ from standalone.apiserver.api import Api
 from standalone.apiserver.cleanup.worklist import Worklist
 from standalone.apiserver.delete import DeleteOptions, Propagation, delete
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
+from standalone.apiserver.kinds.custom_resource import has_condition
 from standalone.apiserver.kinds.definition import FINALIZER
 from standalone.apiserver.status import ApiError
 from standalone.apiserver.target import DEFINITION_CONTROLLER, Target
@@ -18,6 +19,8 @@ from standalone.apiserver.update import store_or_finish
 from standalone.store.record import Event, EventType, Record
 
 JsonObject = dict[str, Any]
+
+TERMINATING = "Terminating"
 
 
 class DefinitionCleaner:
@@ -63,7 +66,9 @@ class DefinitionCleaner:
         names = record.object()["spec"]
         group, plural = names["group"], names["names"]["plural"]
         await store.settled()  # creates that began before it was terminating end before the look at its instances
-        for instance in store.records(group, plural):
+        if instances := store.records(group, plural):
+            await self._tell(target)
+        for instance in instances:
             await self._delete(instance)
         if store.size(group, plural):
             return
@@ -74,6 +79,17 @@ class DefinitionCleaner:
             kept = [each for each in obj["metadata"].get("finalizers", ()) if each != FINALIZER]
             obj["metadata"]["finalizers"] = kept
             await store_or_finish(self._api, target, obj)
+
+    async def _tell(self, target: Target) -> None:
+        """Say in the definition's conditions that its instances go."""
+        async with self._api.store.locked(target.key) as record:
+            if record is None or has_condition(obj := record.object(), TERMINATING):
+                return
+            message = "CustomResource deletion is in progress"
+            told = {"type": TERMINATING, "status": "True", "lastTransitionTime": self._api.now()}
+            told |= {"reason": "InstanceDeletionInProgress", "message": message}
+            obj["status"]["conditions"] = [*obj["status"].get("conditions", ()), told]
+            await self._api.store.put(target.key, obj)
 
     async def _delete(self, instance: Record) -> None:
         key = instance.key

@@ -17,12 +17,13 @@ JsonObject = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A write as a kind's hooks see it: the object, the stored state on an update, the served resources, the time."""
+    """A write as a kind's hooks see it: the object, the stored state on an update, the served resources, when and to what."""
 
     obj: JsonObject
     old: JsonObject | None
     registry: Registry
     now: str
+    subresource: str = ""
 
 
 def _leave(writing: Writing) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from standalone.apiserver.kinds.kind import Kind, Writing
 
 FINALIZER = "kubernetes"
+FINALIZE = "finalize"
+"""The subresource through which the finalizers in the spec are changed."""
 TERMINATING = "Terminating"
 NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def _prepare(writing: Writing) -> None:
-    """New namespaces become Active and finalizable; only termination changes that."""
+    """New namespaces become Active and finalizable; only termination and who finalizes change that."""
     obj, old = writing.obj, writing.old
     metadata = obj["metadata"]
     if metadata.get("name"):
@@ -21,8 +23,11 @@ def _prepare(writing: Writing) -> None:
     if old is None:
         obj["spec"] = {"finalizers": [FINALIZER]}
         obj["status"] = {"phase": "Active"}
-    else:
+    elif writing.subresource != FINALIZE:
         obj["spec"] = old.get("spec", {})
+    else:
+        finalizers = (obj.get("spec") or {}).get("finalizers")
+        obj["spec"] = {"finalizers": finalizers} if finalizers else {}
 
 
 KIND = Kind(prepare=_prepare, immortal=frozenset({"default", "kube-public", "kube-system"}))
