@@ -101,7 +101,8 @@ class Fault(Enum):
     STALE = auto()  # a record set is not there any more, or not as it was
     NEIGHBOUR = auto()  # record sets of one name do not go together
     APEX = auto()  # a CNAME at the apex
-    VALUE = auto()  # a value, a name or a limit
+    FULL = auto()  # a quota, such as that of record sets in a hosted zone
+    VALUE = auto()  # a value or a name
 
 
 class BatchRejected(Rejected):
@@ -110,7 +111,7 @@ class BatchRejected(Rejected):
     def __init__(self, fault: Fault) -> None:
         super().__init__(_BATCH_WORDS[fault])
         self.fault = fault
-        if fault is not Fault.VALUE:
+        if fault not in {Fault.FULL, Fault.VALUE}:
             self.reason = Reason.PROVIDER_CHANGE_DEFERRED if fault is Fault.STALE else Reason.PROVIDER_CONFLICT
 
 
@@ -141,6 +142,7 @@ _BATCH_WORDS: Final = {
     Fault.STALE: "The record set has changed in the hosted zone meanwhile; it is looked at again.",
     Fault.NEIGHBOUR: "Route 53 refuses the record set beside others of the same name.",
     Fault.APEX: "Route 53 takes no CNAME at the apex of a hosted zone.",
+    Fault.FULL: "A quota of Route 53 is used up, such as that of record sets in a hosted zone.",
     Fault.VALUE: "Route 53 rejects the record set as it is written.",
 }
 _BATCH_SIGNS: Final = (
@@ -149,6 +151,7 @@ _BATCH_SIGNS: Final = (
     ("do not match the current values", Fault.STALE),
     ("is not permitted at apex", Fault.APEX),
     ("conflict", Fault.NEIGHBOUR),
+    ("limit", Fault.FULL),  # "... limit of 1000 exceeded", "Exceeded limit on ..."
 )
 _DENIED: Final = frozenset(
     {

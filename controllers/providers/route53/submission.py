@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from controllers.providers.route53.change import Change, Unit, bind, halves, take_batch
+from controllers.providers.route53.change import Action, Change, Unit, bind, halves, take_batch
 from controllers.providers.route53.client import Account
 from controllers.providers.route53.failure import BatchRejected, Failure, Fault
 from controllers.providers.route53.record import Observed, Record, fingerprint
@@ -20,11 +20,15 @@ from kube.object import ObjectKey
 
 @dataclass(slots=True)
 class Submission:
-    """What became of a batch: the change that each item is part of, what was refused, and the failure that ended it early."""
+    """What became of a batch: the change that each item is part of, what was refused, and the failure that ended it early.
+
+    `full` is the refusal of a record set that is one too many: no further one is tried.
+    """
 
     accepted: dict[ObjectKey, str] = field(default_factory=dict)
     refused: dict[ObjectKey, BatchRejected] = field(default_factory=dict)
     failure: Failure | None = None
+    full: BatchRejected | None = None
 
     @property
     def change_ids(self) -> tuple[str, ...]:
@@ -68,12 +72,16 @@ async def _send(account: Account, zone_id: str, units: Sequence[Unit], submissio
     changes = [change for unit in units for change in unit]
     if not changes:
         return
+    if submission.full is not None and all(change.action is Action.CREATE for change in changes):
+        submission.refused.update({change.item: submission.full for change in changes})
+        return
     try:
         change_id = await account.change(zone_id, changes)
     except BatchRejected as refusal:
         parts = halves(units)
         if not parts:
             submission.refused.update({change.item: refusal for change in changes})
+            submission.full = refusal if refusal.fault is Fault.FULL else submission.full
             return
         for part in parts:
             await _send(account, zone_id, part, submission)
@@ -84,8 +92,8 @@ async def _send(account: Account, zone_id: str, units: Sequence[Unit], submissio
 REFUSALS_AT_LAST: Final = 12
 """How many times as long as at first a refused change waits in the end."""
 
-Subject = tuple[tuple[tuple[str, str], ...], frozenset[str]]
-"""What was refused: the changes of an item, and the record sets that stood beside them at their name."""
+Subject = tuple[tuple[tuple[str, str], ...], frozenset[str], int]
+"""What was refused: the changes of an item, the record sets beside them at their name, and how many a zone had that was full."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,7 @@ class Quarantine:
     """Changes that were refused alone: the same ones are not sent again before their time, which gets longer each time.
 
     What is wrong once is mostly wrong for good, and many of them would take all that an account may ask. Where something else stands
-    beside them than before, they are sent at once: that may have been what they were refused for.
+    beside them than before, or a full zone has another number of record sets, they are sent at once: that may have been the reason.
     """
 
     def __init__(self, refusal_s: float, stale_s: float, clock: Callable[[], float]) -> None:
@@ -144,7 +152,8 @@ class Quarantine:
             elif change.item in submission.accepted:
                 self._kept.pop(change.item, None)
         for item, kept in refused.items():
-            refusal, subject, before = submission.refused[item], _subject(kept, around), self._kept.get(item)
+            refusal, before = submission.refused[item], self._kept.get(item)
+            subject = _subject(kept, around, refusal.fault)
             stale = refusal.fault is Fault.STALE
             wait_s, limit_s = (self._stale_s, self._refusal_s) if stale else (self._refusal_s, self._limit_s)
             if before is not None and (before.subject, before.refusal.fault) == (subject, refusal.fault):
@@ -156,7 +165,7 @@ class Quarantine:
         kept = self._kept.get(item)
         if kept is None:
             return None
-        if kept.subject != _subject(changes, around):
+        if kept.subject != _subject(changes, around, kept.refusal.fault):
             del self._kept[item]
             return None
         self._looked_at = self._clock()
@@ -173,6 +182,7 @@ class Quarantine:
         self._kept = {key: kept for key, kept in self._kept.items() if key in wanted}
 
 
-def _subject(changes: Sequence[Change], around: Surroundings) -> Subject:
+def _subject(changes: Sequence[Change], around: Surroundings, fault: Fault) -> Subject:
     sent = tuple((change.action.value, fingerprint(change.record)) for change in changes)
-    return sent, frozenset[str]().union(*(around.beside(change.record) for change in changes))
+    beside = frozenset[str]().union(*(around.beside(change.record) for change in changes))
+    return sent, beside, len(around.observed) if fault is Fault.FULL else 0

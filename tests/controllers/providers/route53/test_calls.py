@@ -124,6 +124,28 @@ async def test_a_batch_that_is_refused_as_a_whole_is_followed_by_the_next_at_onc
     assert ledger.clock() - before_s < PATIENCE.refusal_s / 2
 
 
+async def test_a_full_hosted_zone_is_told_of_in_few_calls_and_used_as_soon_as_it_has_room(
+    aws: FakeAws, ledger: LoneLedger
+) -> None:
+    ledger.put(item("old", "192.0.2.1"))
+    await ledger.until_settled(20)
+    (zone,) = aws.route53.zones.values()
+    zone.quota = len(zone.records) + 3
+    owners = [f"h{number:02}" for number in range(64)]
+    for owner in owners:
+        ledger.put(item(owner, "192.0.2.1"))
+    calls = aws.count(CHANGE)
+    await ledger.until(lambda: sum(map(ledger.is_marked, owners)) == 3, 10)
+    assert aws.count(CHANGE) - calls <= 14
+    await hours(ledger, 2)
+    assert aws.count(CHANGE) - calls <= 14 + 13 * 8
+    ledger.ask_deletion("old")
+    before = ledger.clock()
+    await ledger.until(lambda: sum(map(ledger.is_marked, owners)) == 4, 20)
+    assert ledger.clock() - before < PATIENCE.refusal_s
+    assert "quota" in repr(ledger.unit["status"]["recordSets"])
+
+
 def test_a_change_whose_time_comes_while_others_are_sent_is_due() -> None:
     now = 0.0
     change = Change(Action.CREATE, Record(RecordKey("www.example.com", "A"), None, {}), KEY)

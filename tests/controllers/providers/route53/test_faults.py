@@ -200,7 +200,9 @@ DELETION_REFUSED_TWICE = Schedule(
 
 @given(schedules)
 @example(DELETION_REFUSED_TWICE)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_some_schedules_of_faults_converge(service: FakeAws, schedule: Schedule) -> None:
     check(service, schedule)
 
@@ -208,6 +210,8 @@ def test_some_schedules_of_faults_converge(service: FakeAws, schedule: Schedule)
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @given(schedules)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_three_hundred_schedules_of_faults_converge(service: FakeAws, schedule: Schedule) -> None:
     check(service, schedule)

@@ -29,6 +29,7 @@ from standalone.apiserver.server import ApiServer
 from standalone.up.install import install
 from tests.controllers.providers.route53.fake.server import FakeAws
 from tests.controllers.providers.route53.fake.zone import HostedZone
+from tests.standalone.installed import installed
 
 SYSTEM = "dns-api-system"
 TEAM = "team"
@@ -41,7 +42,7 @@ DOMAIN = "example.test"
 PATIENCE = Patience(
     observe_s=600.0, change_s=0.05, refusal_s=600.0, retry_s=0.02, retry_limit_s=0.3, outage_s=0.2, credential_s=600.0
 )
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -51,10 +52,10 @@ REFS = {each.kind: each for each in (ZONE_CLASSES, ZONES, RECORD_SETS, ROUTE53_I
 class World:
     """Use `entering`. `config` may be changed before a manager is started."""
 
-    def __init__(self, folder: Path, aws: FakeAws) -> None:
+    def __init__(self, api: ApiServer, client: Client, aws: FakeAws) -> None:
         self.aws = aws
-        self.client: Client
-        self.api = ApiServer(folder / "data")
+        self.client = client
+        self.api = api
         self.config = Route53Config(requests_per_s=2000.0, endpoint_url=aws.url, patience=PATIENCE)
         self.manager: Manager | None = None
         self._task: asyncio.Task[None] | None = None
@@ -194,20 +195,19 @@ class World:
 async def entering(folder: Path, aws: FakeAws, *, start: bool = True) -> AsyncIterator[World]:
     """Have the world run for as long as the context is entered."""
     aws.identities.add_user(KEY_ID, SECRET, ACCOUNT)
-    world = World(folder, aws)
-    async with world.api, Client(Access(world.api.url), field_manager="test") as world.client:
-        await install(world.client)
-        for name in (SYSTEM, TEAM):
-            with suppress(Exception):
-                await world.client.create(
-                    NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-                )
+    async with installed(folder / "data", _install) as api, Client(Access(api.url), field_manager="test") as client:
+        world = World(api, client, aws)
         if start:
             await world.start_manager()
         try:
             yield world
         finally:
             await world.stop_manager()
+
+
+async def _install(client: Client) -> None:
+    await install(client)
+    await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
 
 
 def runtime_credentials() -> dict[str, str]:

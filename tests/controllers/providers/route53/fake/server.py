@@ -20,7 +20,7 @@ from tests.controllers.providers.route53.fake.fault import Fault, Faults, Troubl
 from tests.controllers.providers.route53.fake.identity import Caller, Identities
 from tests.controllers.providers.route53.fake.route53 import Route53
 
-START_S = 10.0
+START_S = 60.0
 STS_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 VERSION = "/2013-04-01"
 ID = "(?P<id>[A-Za-z0-9]+)"

@@ -11,6 +11,7 @@ from tests.controllers.providers.route53.fake.name import Labels, read_name, sor
 from tests.controllers.providers.route53.fake.value import ValueFaultError, check_value
 
 VALUES_LIMIT = 1000
+RECORD_SETS_QUOTA = 10_000
 VALUE_LIMIT = 4000
 CHARACTERS_LIMIT = 32000
 NAME_SERVERS = ("ns-1.awsdns-00.com", "ns-514.awsdns-00.net", "ns-1025.awsdns-00.org", "ns-1537.awsdns-00.co.uk")
@@ -52,6 +53,7 @@ class HostedZone:
         self.private = private
         self.tags: dict[str, str] = {}
         self.records: dict[RecordKey, RecordSet] = {}
+        self.quota = RECORD_SETS_QUOTA
         for wire in _apex(labels):
             record = read_record_set(wire)
             self.records[record.key] = record
@@ -88,6 +90,8 @@ class HostedZone:
                 faults.append(str(fault))
                 continue
             faults += self._change(after, action, record)
+        if len(after) > max(self.quota, len(self.records)):
+            faults.append(f"Number of resource record sets limit of {self.quota} exceeded.")
         faults = faults or list(self._conflicts(after, {each for _, each in _keys(changes)}))
         if faults:
             raise invalid_batch(faults)
