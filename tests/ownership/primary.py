@@ -25,7 +25,7 @@ from zonemodel.name import Fqdn
 
 ZONE = Fqdn("example.com")
 KEY = dns.tsig.Key(KEY_NAME, SECRET, ALGORITHM)
-START_S = 20.0
+START_S = 60.0
 ZONE_TEXT = f"""$ORIGIN {ZONE}.
 $TTL 300
 @ IN SOA ns hostmaster 1 3600 600 86400 60

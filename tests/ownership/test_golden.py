@@ -64,6 +64,10 @@ def test_fields_may_come_in_any_order_and_with_spaces() -> None:
         assert decode_manifest(manifest_of(text.encode())).manifest == decode_manifest(golden.EMPTY).manifest
 
 
+def test_the_last_revision_is_read() -> None:
+    assert decode_manifest(manifest("prod", 2**63 - 1, ONE, [], 0)).manifest.revision == 2**63 - 1
+
+
 @pytest.mark.parametrize("system", [0, 3, 255])
 def test_the_gzip_of_other_systems_is_read(system: int) -> None:
     assert len(decode_page(page([WWW], system=system)).entries) == 1
@@ -87,6 +91,8 @@ TAMPERED_MANIFESTS = {
     "revision 0": (manifest("prod", 0, b"", [], 0), "manifest.revision: found 0"),
     "revision below 0": (manifest("prod", -1, b"", [], 0), "manifest.revision: found -1"),
     "revision without end": (manifest("prod", 1, b"", [], 0, revision=10**400), "401 digits"),
+    "revision of 64 bits": (manifest("prod", 2**63, ONE, [], 0), "manifest.revision: found 9223372036854775808"),
+    "entries below 0": (manifest("prod", 1, b"", [ONE_PAGE], -1), "manifest.entries: found -1"),
     "second without previous": (manifest("prod", 2, b"", [], 0), "manifest.previous"),
     "first with previous": (manifest("prod", 1, ONE, [], 0), "in revision 1"),
     "short digest": (manifest("prod", 2, b"", [], 0, previous="ab" * 31), "manifest.previous"),
