@@ -297,6 +297,8 @@ class Connection(asyncio.Protocol):
     def _weigh(self) -> None:
         """Tell how much is held of what came or goes, where it is or was much."""
         size_bytes = len(self._buffer) + self._transport.get_write_buffer_size()
+        if self._channel is not None:
+            size_bytes += self._channel.held_bytes
         if size_bytes > HEAVY_BYTES or self._is_heavy:
             self._is_heavy = size_bytes > HEAVY_BYTES
             self._service.admission.weigh(self, size_bytes)

@@ -85,6 +85,8 @@ class TlsChannel:
     def __init__(self, context: ssl.SSLContext) -> None:
         self.at_end = False
         """The client has said that nothing more comes."""
+        self.held_bytes = 0
+        """What came since anything was made of it: the beginning of a record."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._is_established = False
@@ -92,13 +94,16 @@ class TlsChannel:
     def receive(self, octets: bytes) -> bytes:
         """Take what came over the wire and return what it says; `to_send` may hold something afterwards."""
         self._incoming.write(octets)
+        self.held_bytes += len(octets)
         said = bytearray()
         try:
             if not self._is_established:
                 self._tls.do_handshake()
                 self._is_established = True
+                self.held_bytes = 0
             while piece := self._tls.read(_READ_BYTES):
                 said += piece
+                self.held_bytes = 0
             self.at_end = True
         except ssl.SSLWantReadError:
             pass

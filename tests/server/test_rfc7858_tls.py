@@ -104,7 +104,7 @@ def test_the_server_says_farewell_to_a_client_that_has_said_all(server: Beside, 
     with connected(server.tls_target, files[0]) as client:
         client.sendall(framed(wire(dns.message.make_query("short.ent.test.", "A"))))
         assert dns.message.from_wire(read_framed(client)).answer
-        client.settimeout(5)
+        client.settimeout(30)
         client.unwrap()  # waits for the other end's farewell
 
 
@@ -112,7 +112,7 @@ def test_the_server_says_farewell_to_a_client_that_has_said_all(server: Beside, 
 def test_what_is_no_tls_ends_the_connection_alone(octets: bytes, server: Beside, files: tuple[Path, Path]) -> None:
     with server.tls_target.connect() as client:
         client.sendall(octets)
-        client.settimeout(5)
+        client.settimeout(30)
         with contextlib.suppress(ConnectionResetError):
             while client.recv(100):
                 pass
@@ -136,9 +136,17 @@ def test_a_handshake_that_stalls_is_given_up(files: tuple[Path, Path]) -> None:
     with beside(config(tls=Tls((ANY_PORT,), *files), limits=Limits(tcp_idle_s=0.2))) as server:
         with server.tls_target.connect() as client:
             client.sendall(b"\x16\x03\x01")
-            client.settimeout(5)
+            client.settimeout(30)
             assert client.recv(1) == b""
         server.wait_until(lambda: server.server.counters.tcp_open == 0, "the connection gone")
+
+
+def test_records_that_never_end_hold_so_much_together(files: tuple[Path, Path]) -> None:
+    limits = Limits(tcp_held_bytes=30_000, tcp_idle_s=60)
+    with beside(config(tls=Tls((ANY_PORT,), *files), limits=limits)) as server, contextlib.ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(server.tls_target.connect()).sendall(b"\x16\x03\x01\x3f\xff\x01" + bytes(12_000))
+        server.wait_until(lambda: server.server.counters.tcp_evicted == 2, "those that came first gone")
 
 
 def test_a_new_certificate_is_shown_to_new_connections_and_old_ones_live_on(
