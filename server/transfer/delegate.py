@@ -19,7 +19,7 @@ from server.transfer.outgoing import Outgoing, Request
 from server.transfer.refusal import refusal
 from server.transfer.signature import Received, Signed, bare_reply, judge_signature
 from server.transfer.tsig import tsig_bytes
-from server.transport import Reply, Streamed, Transport
+from server.transport import Later, Reply, Streamed, Transport
 from server.wire import NOTIFY, QUERY, Question, opcode
 from zonemodel.name import WireName
 
@@ -62,7 +62,11 @@ class TransferDelegate:
             reply = self._plain(signed.plain, query.client, query.transport)
         if reply is None or isinstance(reply, Streamed):
             return reply
-        return signed.sign(reply, question.end, self._limit_bytes(query), time.time())
+
+        def sign(reply: bytes) -> bytes:
+            return signed.sign(reply, question.end, self._limit_bytes(query), time.time())
+
+        return Later(lambda: sign(reply.make())) if isinstance(reply, Later) else sign(reply)
 
     def _answer(self, query: Query, question: Question, packet: bytes, signed: Signed | None) -> Reply | Declined:
         if question.qclass != _CLASS_IN or (query.edns is not None and query.edns.version):
