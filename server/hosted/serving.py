@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kube.object import ObjectKey
@@ -23,13 +23,17 @@ from server.hosted.content import (
     rrset_of,
 )
 from server.zone.compile import Zone, compile_zone
+from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import UnservableError, judge_changes, judge_zone
-from server.zone.recompile import recompile
+from server.zone.recompile import reach, recompile, step_from
 from zonemodel.name import Fqdn, WireName, to_wire
 from zonemodel.rrset import RRset
 
 _INLINE_LINES: Final = 300
 """Record sets that are converted and compiled on the event loop; more of them go to a thread, so that queries are answered."""
+
+_LINES_OF_A_NAME: Final = 20
+"""How many lines native code compiles in the time that one name takes that is compiled again, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,26 +109,40 @@ class Serving:
         if previous.content.digest == content.digest and previous.content.head == content.head:
             return previous.zone
         difference = line_difference(previous.content, content)
-        if len(difference) <= _INLINE_LINES:
-            return _patched(previous.zone, content.head, difference)
-        return await asyncio.to_thread(_patched, previous.zone, content.head, difference)
+        if len(difference) > _INLINE_LINES:
+            return await asyncio.to_thread(self._next, previous.zone, content, difference)
+        changes, after = _changed(previous.zone, content.head, difference)
+        if reach(previous.zone, changes, _INLINE_LINES) <= _INLINE_LINES:
+            return recompile(previous.zone, after, changes)
+        return await asyncio.to_thread(self._next, previous.zone, content, difference)
+
+    def _next(self, zone: Zone, content: Content, difference: LineDifference) -> Zone:
+        """Make the next version from what differs or, where much hangs on that, whole, if that is faster."""
+        changes, after = _changed(zone, content.head, difference)
+        most = len(after.children) // _LINES_OF_A_NAME
+        if reach(zone, changes, most) > most and (gathered := self._gathered(content)) is not None:
+            return replace(gathered, step=step_from(zone, changes))
+        return recompile(zone, after, changes)
 
     def _large(self, content: Content) -> Zone:
         """Compile a whole zone, by way of the catalog where that is faster."""
+        gathered = self._gathered(content)
+        return _whole(content) if gathered is None else gathered
+
+    def _gathered(self, content: Content) -> Zone | None:
         domain = content.head.domain
         made = content.head.rrsets().values()
-        gathered = self._catalog.gather(
+        return self._catalog.gather(
             to_wire(domain), made, (page.text for page in content.pages.values()), lambda line: rrset_of(line, domain)
         )
-        return _whole(content) if gathered is None else gathered
 
 
 def _whole(content: Content) -> Zone:
     return compile_zone(judge_zone(content.zone_data()))
 
 
-def _patched(zone: Zone, head: Head, difference: LineDifference) -> Zone:
-    """Make the next version from what differs, in proportion to it."""
+def _changed(zone: Zone, head: Head, difference: LineDifference) -> tuple[Changes, ZoneIndex]:
+    """Return what differs, and the content of the next version, in proportion to it; raises UnservableError."""
 
     def present(key: SetKey) -> RRset | None:
         return zone.index.at(key[0]).get(key[1])
@@ -132,4 +150,4 @@ def _patched(zone: Zone, head: Head, difference: LineDifference) -> Zone:
     changes = changes_between(head, difference, present)
     after = zone.index.with_changes(changes)
     judge_changes(after, changes)
-    return recompile(zone, after, changes)
+    return changes, after

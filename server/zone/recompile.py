@@ -22,7 +22,7 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
     The dependencies go over to the new version. The old one can serve on; where it does because the new one failed, a version that is
     made from it is compiled whole.
     """
-    step = Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
+    step = step_from(zone, changes)
     if zone.dependencies.version != zone.table.version:
         return replace(compile_zone(index), step=step)
     touched = set(_touched(zone, index, changes))
@@ -38,6 +38,24 @@ def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
             draft.put(name)
     names = {name: tuple(answered_types(index, name)) if name in draft.nodes else () for name in touched}
     return replace(draft.finish(zone.dependencies, Patch(zone.table.version, names)), step=step)
+
+
+def step_from(zone: Zone, changes: Changes) -> Step:
+    """Return how the version that these changes lead to comes from this one."""
+    return Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
+
+
+def reach(zone: Zone, changes: Changes, most: int) -> int:
+    """Return how many names the changes may have compiled again for hanging on others, or some number past `most`."""
+    found, dependencies = 0, zone.dependencies
+    for owner, types in _types_by_owner(changes).items():
+        if owner != zone.index.origin:
+            found += len(dependencies.under(owner))
+        elif types != {rdtype.SOA}:
+            found += len(dependencies.on(owner))
+        if found > most:
+            break
+    return found
 
 
 def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireName]:

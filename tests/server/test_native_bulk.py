@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kube.object import ObjectKey
 from server.hosted.content import Content, Head, PageLines, rrset_of
+from server.hosted.serving import Serving
 from server.plane.choice import has_native
 from server.transfer.record import soa_record, zone_records
 from server.transfer.secondary.version import whole_zone
@@ -162,7 +165,7 @@ def test_ordinary_zones_are_read_natively(tmp_path: Path) -> None:
     assert hold(path)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(zone_strategy.zones)
 def test_random_zones(tmp_path: Path, zone: ZoneData) -> None:
     path = tmp_path / "zone"
@@ -170,7 +173,9 @@ def test_random_zones(tmp_path: Path, zone: ZoneData) -> None:
     hold(path)
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(RECORDS)
 def test_random_records(tmp_path: Path, records: list[str]) -> None:
     path = tmp_path / "zone"
@@ -178,7 +183,9 @@ def test_random_records(tmp_path: Path, records: list[str]) -> None:
     hold(path)
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(LINES, st.booleans())
 def test_random_text(tmp_path: Path, lines: list[str], ends: bool) -> None:
     path = tmp_path / "zone"
@@ -194,7 +201,7 @@ def test_a_file_longer_than_what_is_read_at_once(tmp_path: Path) -> None:
     assert hold(path)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(zone_strategy.zones, st.lists(zone_strategy.rrsets(), min_size=1, max_size=4))
 def test_edits_of_a_zone_that_was_read_natively(tmp_path: Path, zone: ZoneData, edits: list[RRset]) -> None:
     path = tmp_path / "zone"
@@ -288,6 +295,50 @@ def test_random_snapshots(record_sets: list[dict[str, object]]) -> None:
         same_zone(found[1], expected)
 
 
+def alias_content(serial: int, target: str, aliases: int) -> Content:
+    sets: list[dict[str, object]] = [
+        {"name": f"a{number}", "ttl": 60, "type": "CNAME", "cname": {"target": "big.z.test"}}
+        for number in range(aliases)
+    ]
+    sets.append({"name": "big", "ttl": 60, "type": "A", "a": {"addresses": [target]}})
+    head = Head(
+        Fqdn("z.test"), serial, SOA(mname="ns.o.test", rname="host.z.test"), (NameServer(name="ns.o.test"),), Transfer()
+    )
+    page = PageLines.of(sorted(map(encode_canonical, sets)))
+    return Content(head, page.digest, {page.digest: page})
+
+
+@pytest.mark.parametrize(("aliases", "is_whole"), [(10, False), (2000, True)])
+async def test_an_edit_that_reaches_many_aliases_is_finished_natively_and_off_the_loop(
+    aliases: int, is_whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_threads: list[bool] = []
+
+    def noted(*args: object) -> Zone:
+        on_threads.append(threading.current_thread() is not threading.main_thread())
+        return recompile(*args)  # type: ignore[arg-type]  # as they came
+
+    monkeypatch.setattr("server.hosted.serving.recompile", noted)
+    catalog, key = NativeCatalog(1232, 1), ObjectKey("n", "z")
+    catalog.complete = True
+    serving = Serving(catalog, lambda _: None)
+    await serving.replace(key, alias_content(1, "192.0.2.1", aliases))
+    (first,) = serving
+    edited = alias_content(2, "192.0.2.2", aliases)
+    await serving.replace(key, edited)
+    (second,) = serving
+    assert on_threads == ([] if is_whole else [False])
+    same_zone(second.zone, compile_zone(judge_zone(edited.zone_data())))
+    step = second.zone.step
+    assert step is not None
+    assert step.since is first.zone.index.at(zone_strategy.APEX)[6]
+    assert step.owners == {zone_strategy.APEX, from_labels([b"big", *zone_strategy.APEX_LABELS])}
+    packet = bytes.fromhex("000100000001000000000000") + from_labels([b"a7", *zone_strategy.APEX_LABELS]) + b"\0\1\0\1"
+    reply = catalog.native.answer(packet, "192.0.2.1", False)
+    assert reply is not None
+    assert reply.endswith(bytes((192, 0, 2, 2)))
+
+
 def test_the_catalog_serves_plain_names_and_others(tmp_path: Path) -> None:
     path = tmp_path / "zone"
     path.write_text(HEAD + "www 60 A 192.0.2.2\nalias CNAME www\n*.w TXT any\n")
@@ -323,7 +374,9 @@ def common(zone: ZoneData) -> ZoneData:
     return ZoneData(zone.origin, tuple(sets))
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(zone_strategy.zones.map(common), st.lists(zone_strategy.rrsets(), max_size=4))
 def test_cuts_aliases_and_wildcards_are_finished_as_python_does(
     tmp_path: Path, zone: ZoneData, edits: list[RRset]
@@ -380,7 +433,9 @@ def test_records_that_only_python_understands_are_left_to_it() -> None:
         assert collect_bulk(apex, [(apex, 6, 300, soa), odd]) is None
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(zone_strategy.zones.map(common))
 def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: ZoneData) -> None:
     path = tmp_path / "zone"
