@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from standalone.apiserver.admission import Admission
 from standalone.apiserver.frame import FrameCache
-from standalone.apiserver.kinds.builtin import NAMESPACE
+from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION, NAMESPACE
 from standalone.apiserver.kinds.kind import CUSTOM, PLAIN, Kind, Writing
 from standalone.apiserver.kinds.special import SPECIAL
 from standalone.apiserver.status import ApiError, forbidden, not_found
 from standalone.apiserver.target import Target
-from standalone.apiserver.turn import Aside
+from standalone.apiserver.turn import LARGE_BYTES, Aside
 from standalone.registry import Registry
 from standalone.resource import Resource
 from standalone.store.record import Key, Record
 from standalone.store.store import Store
 
 JsonObject = dict[str, Any]
+Result = TypeVar("Result")
 
 
 def utc_now() -> str:
@@ -45,6 +46,13 @@ class Api:
     def kind(self, resource: Resource) -> Kind:
         """What is special about a resource's kind."""
         return CUSTOM if resource.custom else SPECIAL.get(resource.storage_key, PLAIN)
+
+    async def judged(self, target: Target, size_bytes: int, work: Callable[[], Result]) -> Result:
+        """Do what a write of an object of `size_bytes` needs before it is admitted, beside the event loop when it may take long."""
+        resource = target.resource
+        schema = self.registry.schema(resource)
+        long = resource == CUSTOM_RESOURCE_DEFINITION or (schema is not None and schema.may_take_long)
+        return await self.aside.run(LARGE_BYTES if long else size_bytes, work)
 
     def writing(self, obj: JsonObject, old: JsonObject | None, subresource: str = "") -> Writing:
         """A write as a kind's hooks see it."""

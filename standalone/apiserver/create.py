@@ -27,8 +27,8 @@ async def create(
 
     `applied` objects carry their field ownership already (server-side apply). Raises ApiError.
     """
-    target, warnings = await api.aside.run(
-        options.body_bytes, lambda: _prepared(api, target, obj, options, applied=applied)
+    target, warnings = await api.judged(
+        target, options.body_bytes, lambda: _prepared(api, target, obj, options, applied=applied)
     )
     with warning(warnings):
         warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)

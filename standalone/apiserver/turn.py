@@ -15,6 +15,7 @@ PART_ITEMS: Final = 50
 PART_BYTES: Final = 128 * 1024
 SMALL_BYTES: Final = 8 * 1024
 """What is decided about an object of this size takes a few milliseconds at most."""
+LARGE_BYTES: Final = SMALL_BYTES + 1
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

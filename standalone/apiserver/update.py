@@ -54,8 +54,10 @@ async def change(
         if record is None:
             raise not_found(target.resource, target.name)
         size_bytes = max(options.body_bytes, len(record.body))
-        made = await api.aside.run(
-            size_bytes, lambda: _made(api, target, decoded(target.resource, record), edit, options, applied=applied)
+        made = await api.judged(
+            target,
+            size_bytes,
+            lambda: _made(api, target, decoded(target.resource, record), edit, options, applied=applied),
         )
         warnings = made.warnings
         with warning(warnings):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from standalone.schema.cel.evaluate import rule_faults
+from standalone.schema.cel.apart import faults_of
 from standalone.schema.cel.rules import RuleNode
 from standalone.schema.check import judged
 from standalone.schema.equality import same
@@ -34,7 +34,7 @@ def default_rule_faults(node: Node, rules: RuleNode, path: str) -> list[Fault]:
     """Return the rules that defaults violate."""
     faults = []
     if node.default is not ABSENT:
-        found = rule_faults(rules, node.default, ABSENT)
+        found = faults_of(rules, node.default, ABSENT)
         faults += [replace(fault, field=_below(f"{path}.default", fault.field)) for fault in found]
     for name, below in rules.properties.items():
         faults += default_rule_faults(node.properties[name], below, f"{path}.properties[{name}]")

@@ -27,6 +27,9 @@ class Pattern:
         self._compiled = compiled
         self.text = text
 
+    def __reduce__(self) -> tuple[type[Pattern], tuple[str]]:
+        return Pattern, (self.text,)
+
     def matches(self, subject: str) -> bool:
         return self._compiled.search(subject) is not None
 

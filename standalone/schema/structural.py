@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from standalone.schema.cel.evaluate import rule_faults
+import orjson
+
+from standalone.schema.cel.apart import faults_of
 from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.check import check
 from standalone.schema.default import apply_defaults
@@ -40,8 +42,19 @@ class StructuralSchema:
     def parse(cls, openapi: Mapping[str, Any], field: str = "openAPIV3Schema") -> StructuralSchema:
         """Parse and judge a schema; `field` is its own path inside the CustomResourceDefinition.
 
-        Raises SchemaError that lists every fault when the schema is not structural.
+        Raises SchemaError that lists every fault when the schema is not structural. What was parsed lately is not parsed again.
         """
+        content = orjson.dumps(openapi)
+        found = _parsed.get(content)
+        if found is None:
+            found = cls._parse(openapi, field)
+            while len(_parsed) >= _PARSED:
+                _parsed.pop(next(iter(_parsed)), None)
+            _parsed[content] = found
+        return found
+
+    @classmethod
+    def _parse(cls, openapi: Mapping[str, Any], field: str) -> StructuralSchema:
         if faults := schema_faults(openapi, field):
             raise SchemaError(faults)
         root = parse_node(openapi)
@@ -51,6 +64,11 @@ class StructuralSchema:
         if rules is not None and (faults := default_rule_faults(root, rules, field)):
             raise SchemaError(faults)
         return cls(root, rules)
+
+    @property
+    def may_take_long(self) -> bool:
+        """Whether `validate` may have to wait for rules that are evaluated apart."""
+        return self.rules is not None and self.rules.may_take_long
 
     def default(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> None:
         """Fill in defaults in place, and drop nulls where the schema does not admit them.
@@ -78,7 +96,7 @@ class StructuralSchema:
         check_embedded(self.root, obj, previous, None, faults)
         faults.extend(self._uniqueness_faults(obj, old))
         if self.rules is not None:
-            faults.extend(_rules_skipped(faults) or rule_faults(self.rules, obj, previous))
+            faults.extend(_rules_skipped(faults) or faults_of(self.rules, obj, previous))
         return _distinct(faults)
 
     def _uniqueness_faults(self, obj: dict[str, Any], old: dict[str, Any] | None) -> list[Fault]:
@@ -90,6 +108,11 @@ class StructuralSchema:
             check_uniqueness(self.root, old, ABSENT, None, earlier)
             return [] if earlier else faults
         return faults
+
+
+_PARSED: Final = 64
+_parsed: Final[dict[bytes, StructuralSchema]] = {}
+"""Who judges a definition parses its schema; who serves it then finds it here."""
 
 
 def _distinct(faults: list[Fault]) -> list[Fault]:

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from standalone.apiserver.server import ApiServer
+from standalone.schema.cel import apart
 from standalone.store.record import Key
 from tests.standalone.rest import APPLY_PATCH, Rest
 from tests.standalone.widget import DEFINITIONS, Widgets
@@ -85,6 +86,25 @@ async def test_long_answers_let_others_have_their_turn(many: Widgets, server: Ap
                 content = b"".join([chunk async for chunk in response.content.iter_chunked(2**16)])
             assert response.status == 200
             assert content.count(b"uid") == count, what
+
+
+async def test_a_rule_that_would_take_minutes_is_ended(
+    rest: Rest, server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "BUDGET_S", 0.2)
+    widgets = Widgets("slow.example.com", "default")
+    definition = widgets.definition
+    spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["text"] = {"type": "string"}
+    copies = " + ".join(["self.text"] * 8)
+    spec["x-kubernetes-validations"] = [{"rule": f"!has(self.text) || self.tags.all(tag, ({copies}).size() > 0)"}]
+    (await rest.post(DEFINITIONS, definition)).ok()
+    tags = [str(number) for number in range(2_000)]
+    async with attended("a long rule"):
+        refused = await rest.post(widgets.path, widgets.make("slow", tags=tags, text="x" * 300_000))
+    assert "running out of cost budget" in refused.refused(422, "Invalid")
+    (await rest.post(widgets.path, widgets.make("quick", tags=tags, text="x"))).ok()
+    del server
 
 
 async def test_a_large_object_is_judged_beside_the_others(widgets: Widgets, server: ApiServer) -> None:

@@ -23,7 +23,7 @@ from standalone.schema.path import Path, spelled_with_keys
 BUDGET_S: Final = 2.0
 _MESSAGE_LIMIT_BYTES: Final = 5 * 1024
 _REASONS: Final[Mapping[str, FaultKind]] = {kind.value: kind for kind in FaultKind}
-_OUT_OF_BUDGET: Final = "validation failed due to running out of cost budget, no further validation rules will be run"
+OUT_OF_BUDGET: Final = "validation failed due to running out of cost budget, no further validation rules will be run"
 
 
 def rule_faults(tree: RuleNode, obj: dict[str, Any], old: Any) -> list[Fault]:
@@ -83,7 +83,7 @@ class _Evaluation:
         if _settled(rule, value, old, unchanged=unchanged):
             return
         if monotonic() > self._deadline_s:
-            self._stop(tree, path, _OUT_OF_BUDGET)
+            self._stop(tree, path, OUT_OF_BUDGET)
         data = _data(tree, rule, value, old)
         try:
             holds = rule.program.evaluate(data)

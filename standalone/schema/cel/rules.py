@@ -66,18 +66,22 @@ class RuleNode:
     properties: Mapping[str, RuleNode] = field(default_factory=dict)
     additional: RuleNode | None = None
     items: RuleNode | None = None
+    longest_rule: int = 0
+    """The length of the longest expression here or below."""
+    may_take_long: bool = False
+    """Whether an expression here or below has a loop, or is so long that without one it may do much."""
     transitions_below: bool = False
     """Whether there is a rule on `oldSelf` here or below: such rules speak even where nothing changed."""
 
 
-def compile_rules(root: Node, path: str) -> RuleNode | None:
+def compile_rules(root: Node, path: str, *, is_resource: bool = True) -> RuleNode | None:
     """Return the rules of a schema, None when there are none; `path` is the schema's own.
 
     Raises SchemaError with one fault for each expression that does not compile.
     """
     compiler = _Compiler()
-    compiler.declare(root)
-    tree = compiler.compile(root, path, is_resource=True)
+    compiler.declare(root, is_resource=is_resource)
+    tree = compiler.compile(root, path, is_resource=is_resource)
     if compiler.faults:
         raise fault.SchemaError(compiler.faults)
     return tree
@@ -95,9 +99,9 @@ class _Compiler:
             }
         )
 
-    def declare(self, root: Node) -> None:
+    def declare(self, root: Node, *, is_resource: bool) -> None:
         """Declare every type before the first pool is made: types are shared by all rules of a schema."""
-        self._declare_objects(root, is_resource=True)
+        self._declare_objects(root, is_resource=is_resource)
         self._pool = self._declarations.pool()
 
     def _declare_objects(self, node: Node, *, is_resource: bool) -> None:
@@ -119,7 +123,12 @@ class _Compiler:
         items = self._below(node.items, f"{path}.items")
         children = [*properties.values(), *(child for child in (additional, items) if child is not None)]
         transitions = any(rule.is_transition for rule in rules) or any(child.transitions_below for child in children)
-        return RuleNode(node, is_resource, rules, properties, additional, items, transitions)
+        expressions = [text for each in node.rules for text in (each.rule, each.message_expression)]
+        longest = max((*map(len, expressions), *(child.longest_rule for child in children)), default=0)
+        may_take_long = any(source.may_take_long(each) for each in expressions) or any(
+            child.may_take_long for child in children
+        )
+        return RuleNode(node, is_resource, rules, properties, additional, items, longest, may_take_long, transitions)
 
     def _below(self, node: Node | None, path: str) -> RuleNode | None:
         return None if node is None else self.compile(node, path, is_resource=node.embedded)

@@ -25,6 +25,13 @@ _RENAMED: Final = frozenset({"indexOf", "lastIndexOf", "replace"})
 """Functions the engine declares for strings alone or without a bound: calls go to ours, named with an underscore."""
 
 
+_SHORT: Final = 500
+_LOOP: Final = re.compile(
+    r"\.\s*(?:all|exists|exists_one|existsOne|filter|map|sortBy|transformList|transformMap|transformMapEntry)\s*\("
+)
+"""The macros of CEL that go over a list or map."""
+
+
 @dataclass(frozen=True, slots=True)
 class Uses:
     """The parts of one variable that an expression can reach: a tree of member names, a leaf being all below it."""
@@ -120,6 +127,11 @@ def rewritten(expression: str) -> str:
         if match.lastgroup not in ("space", "comment"):
             previous = text
     return "".join(parts)
+
+
+def may_take_long(expression: str) -> bool:
+    """Return whether an expression has a loop, or is long enough to do as much without one."""
+    return len(expression) > _SHORT or _LOOP.search(expression) is not None
 
 
 def unchanged_paths(rule: str) -> list[tuple[str, ...]] | None:
