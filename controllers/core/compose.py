@@ -30,7 +30,7 @@ from controllers.core.providercontract.conversion.outcome import Converted
 from controllers.core.record_rule import judge_zone_ref, verdict_under
 from controllers.core.shortfall import Shortfall
 from controllers.core.withdrawal.inventory import NOTHING, Inventory, take_inventory, with_withdrawals
-from controllers.core.zone_rule import judge_ledger, judge_surroundings
+from controllers.core.zone_rule import judge_ledger, judge_surroundings, kept_by, lingers
 from kube.object import ObjectKey
 
 
@@ -67,7 +67,17 @@ def compose(inputs: ZoneInputs, memory: ZoneMemory | None = None) -> Composition
     memory = memory or ZoneMemory()
     memory.look_at_fences(inputs.record_sets, inputs.units)
     composition = _with_withdrawals(_compose_records(inputs, memory), inputs)
-    return replace(composition, fenced=frozenset(memory.fences))
+    verdicts = {**composition.record_verdicts, **_lingering(inputs, composition.ledger)}
+    return replace(composition, fenced=frozenset(memory.fences), record_verdicts=verdicts)
+
+
+def _lingering(inputs: ZoneInputs, ledger: Ledger) -> Verdicts:
+    """Return what is told of claims that nothing stands for any more and that were let go, while finalizers of others keep them."""
+    return {
+        claim.key: waiting(Reason.RECONCILING, f"Nothing of it is left in the zone; {kept_by(claim.meta)}.")
+        for claim in inputs.record_sets
+        if claim.key not in ledger.items and lingers(claim.meta)
+    }
 
 
 def _with_withdrawals(composition: Composition, inputs: ZoneInputs) -> Composition:
@@ -168,7 +178,8 @@ def _under_deletion(zone: Zone, inputs: ZoneInputs, ledger: Ledger, claims: Clai
     if ledger.items.keys() & claims.keys():
         own = {key for key, claim in claims.items() if key in ledger.items and _is_composed(claim, ledger.items[key])}
         return _kept(inputs, ledger, claims, None, {key: ACCEPTED if key in own else late for key in claims})
-    told = {key: late for key, claim in claims.items() if inputs.units and not claim.meta.deleting}
+    stays = inputs.units or lingers(zone.meta)
+    told = {key: late for key, claim in claims.items() if stays and not claim.meta.deleting}
     return Composition(ledger, None, told, delete_units=True, hold_zone=bool(inputs.units))
 
 

@@ -79,7 +79,8 @@ def project_record_set(
         provider=data if item is not None else None,
         conditions=merge_conditions(before, wanted, now),
     )
-    return Projected(status, provisional=_is_provisional(wanted))
+    takes_back = len(before) < len(claim.status.conditions)
+    return Projected(status, provisional=_is_provisional(wanted) and not takes_back)
 
 
 def project_zone(
@@ -95,7 +96,7 @@ def project_zone(
 ) -> Projected:
     """Return the next status of a Zone; `remaining` and `withdrawals` are the claims that its deletion waits for.
 
-    `hold` is what the change guard says of a step that it holds, `obstacle` what keeps every provider from cleaning up.
+    `hold` is what the change guard says of a step that it holds, `obstacle` what keeps a deletion from going on.
     """
     generation = zone.meta.generation
     unit = units[0] if units else None
@@ -241,9 +242,9 @@ def _leaving(
         found = find_condition(results, ConditionType.PROGRAMMED)
         if found is not None and found.status is ConditionStatus.FALSE:
             return found.model_copy(update={"observed_generation": zone.meta.generation})
-        message = f"Waiting for the provider to clean up. {obstacle}".rstrip()
+        message = obstacle or "Waiting for the provider to clean up."
     else:
-        message = f"Waiting for {'; and for '.join(waits)}."
+        message = f"Waiting for {'; and for '.join(waits)}. {obstacle}".rstrip()
     verdict = Verdict(ConditionStatus.FALSE, Reason.PROVIDER_CHANGE_PENDING, message)
     return _condition(ConditionType.PROGRAMMED, verdict, zone.meta.generation)
 

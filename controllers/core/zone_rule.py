@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from controllers.api.condition import ConditionStatus, ConditionType, find_condition
+from controllers.api.group import CORE_FINALIZER
 from controllers.api.reason import ZONE_REASONS, Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone import Zone
@@ -21,6 +22,7 @@ from controllers.core.payload_rule import judge_zone_payload
 from controllers.core.providercontract.fault import tell
 from controllers.core.providercontract.field import Field, judge_reference
 from controllers.core.providercontract.resolution import Unresolved
+from kube.object import ObjectMeta
 
 Rule = Callable[[Zone, ZoneInputs], Verdict]
 _UNKNOWN_REASONS: Final = ZONE_REASONS[ConditionType.ACCEPTED, ConditionStatus.UNKNOWN]
@@ -111,11 +113,25 @@ def _class_is_accepted(zone: Zone, inputs: ZoneInputs) -> Verdict:
     return ACCEPTED
 
 
+def lingers(meta: ObjectMeta) -> bool:
+    """Say whether an object that is being deleted was let go by core and is kept by finalizers of others."""
+    return meta.deleting and bool(meta.finalizers) and CORE_FINALIZER not in meta.finalizers
+
+
+def kept_by(meta: ObjectMeta) -> str:
+    """Say what keeps such an object."""
+    return f"the object is kept by {', '.join(meta.finalizers)}"
+
+
 def obstacle_of(inputs: ZoneInputs) -> str:
-    """Return what keeps every provider from cleaning up the ledger and what a person can do about it, empty when nothing does.
+    """Return why a deleted Zone does not go on though nothing of the product's is under way, and what a person can do; mostly empty.
 
     A class may have been deleted and made again for another provider, or with the name of a controller that nobody runs.
     """
+    if inputs.zone is not None and not inputs.units and lingers(inputs.zone.meta):
+        return f"Nothing of it is left; {kept_by(inputs.zone.meta)}."
+    if held := next((unit for unit in inputs.units if lingers(unit.meta)), None):
+        return f"Nothing of it is left but ZoneUnit {held.key}; {kept_by(held.meta)}."
     zone_class = inputs.zone_class
     if zone_class is None or not inputs.units:
         return ""

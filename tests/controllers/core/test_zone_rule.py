@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from controllers.api.condition import ConditionStatus
+from controllers.api.group import CORE_FINALIZER
 from controllers.api.reason import Reason
-from controllers.api.record_set import parse_record_set
+from controllers.api.record_set import RecordSetStatus, parse_record_set
 from controllers.api.zone_class import ZoneClass
 from controllers.api.zone_unit import ZoneUnit
 from controllers.core.compose import Composition, compose
-from controllers.core.projection import project_zone
+from controllers.core.projection import project_record_set, project_zone
 from controllers.core.zone_rule import obstacle_of
 from kube.object import ObjectKey
 from tests.controllers.core.build import (
     NOW,
     PROVIDER,
+    condition,
     deleting,
     inputs,
     meta,
@@ -237,4 +240,31 @@ def test_a_zone_that_nobody_cleans_up_tells_what_to_do_about_its_class(
     assert bool(found) is bool(words)
     status = project_zone(zone(deleting()), None, ledger, (), NOW, obstacle=found).status
     (programmed,) = (each for each in status.conditions if each.type == "Programmed")
-    assert programmed.message == f"Waiting for the provider to clean up. {found}".rstrip()
+    assert programmed.message == (found or "Waiting for the provider to clean up.")
+    status = project_zone(zone(deleting()), None, ledger, [ObjectKey("team", "www")], NOW, obstacle=found).status
+    (programmed,) = (each for each in status.conditions if each.type == "Programmed")
+    assert programmed.message == f"Waiting for 1 RecordSets to be deleted: team/www. {found}".rstrip()
+
+
+def test_what_finalizers_of_others_keep_says_so_and_claims_nothing_else() -> None:
+    others = {"finalizers": ["example.com/backup"]}
+    good = [condition("Accepted", "True", "Accepted"), condition("Programmed", "True", "Programmed")]
+    status = RecordSetStatus.model_validate({"conditions": good})
+    claim = replace(record_set("www", metadata=deleting(**others)), status=status)
+    composition = compose(inputs(claim))
+    verdict = composition.record_verdicts[claim.key]
+    assert verdict.message == "Nothing of it is left in the zone; the object is kept by example.com/backup."
+    projected = project_record_set(claim, ObjectKey("team", "example"), verdict, None, None, NOW)
+    assert not projected.provisional
+    assert [(each.type, each.status) for each in projected.status.conditions] == [("Accepted", "Unknown")]
+    held = record_set("www", metadata=deleting(finalizers=[CORE_FINALIZER, *others["finalizers"]]))
+    assert held.key not in compose(inputs(held)).record_verdicts, "it is about to be let go"
+
+    left = zone(deleting(**others))
+    late = record_set("late")
+    assert compose(inputs(late, zone=left)).record_verdicts[late.key].reason is Reason.ZONE_NOT_ACCEPTED
+    assert obstacle_of(inputs(zone=left)) == "Nothing of it is left; the object is kept by example.com/backup."
+    (unit,) = units(compose(inputs()), metadata=deleting(**others))
+    assert obstacle_of(inputs(zone=zone(deleting()), units=[unit])) == (
+        "Nothing of it is left but ZoneUnit team/example; the object is kept by example.com/backup."
+    )
