@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Annotated, Final
+from types import FrameType, ModuleType
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -93,8 +94,16 @@ def _elsewhere() -> None:
     """Stand in the help for a command that is not the one called."""
 
 
+def _end(signum: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + signum)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of the process, or the one given."""
+    if (
+        os.getpid() == 1
+    ):  # the first in a container is given no signal that it has no handler for, and starting takes a while
+        signal.signal(signal.SIGTERM, _end)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         build(next((word for word in words if not word.startswith("-")), None))(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -88,6 +89,18 @@ def test_an_early_interrupt_ends_it_without_a_traceback(monkeypatch: pytest.Monk
     with pytest.raises(SystemExit) as ended:
         main(["up"])
     assert ended.value.code == 130
+
+
+def test_the_first_process_of_a_container_ends_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel would keep the signal from it, as it has no handler of its own yet."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    monkeypatch.setattr("cli.main.build", lambda _: lambda _: signal.raise_signal(signal.SIGTERM))
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            main(["server"])
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_a_missing_package_is_told_with_the_way_to_get_it(
