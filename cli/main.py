@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of the process, or the one given."""
     if (
         os.getpid() == 1
-    ):  # the first in a container is given no signal that it has no handler for, and starting takes a while
+    ):  # the first in a container gets no signal that it has no handler for, and starting takes a while
         signal.signal(signal.SIGTERM, _end)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
