@@ -100,9 +100,7 @@ def _end(signum: int, _: FrameType | None) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of the process, or the one given."""
-    if (
-        os.getpid() == 1
-    ):  # the first in a container gets no signal that it has no handler for, and starting takes a while
+    if os.getpid() == 1:  # who is first in a container gets no signal that nobody handles yet
         signal.signal(signal.SIGTERM, _end)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
