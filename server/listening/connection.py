@@ -319,6 +319,8 @@ class Connection(asyncio.Protocol):
         elif not self._can_write.is_set():
             self._service.counters.tcp_closed_slow += 1
             self._transport.abort()  # a reader this slow would keep its replies, and us, for ever
+        elif self._streams:  # it waits for us, such as for the turn of its transfer
+            self._idle = self._loop.call_later(self._quiet_s, self._watch_idle)
         else:
             self._service.counters.tcp_closed_idle += 1
             self.close()

@@ -296,12 +296,12 @@ class Transfers:
 
 
 @contextlib.asynccontextmanager
-async def with_transfers(delegate: Transfers) -> AsyncIterator[int]:
+async def with_transfers(delegate: Transfers, idle_s: float = 10.0) -> AsyncIterator[int]:
     plane = PythonPlane()
     plane.catalog.complete = True
     for file in EVERY_ZONE:
         plane.catalog.replace(read_zone(file))
-    listeners = Listeners(config(listen=(ANY_PORT,)), plane, delegate)
+    listeners = Listeners(config(listen=(ANY_PORT,), limits=Limits(tcp_idle_s=idle_s)), plane, delegate)
     listeners.bind()
     await listeners.start()
     try:
@@ -342,6 +342,20 @@ async def test_a_half_closed_connection_gets_all_of_a_long_reply() -> None:
         delegate.may_go_on.set()
         assert [await read_id(reader) for _ in range(3)] == [1, 1, 1]
         assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+        writer.close()
+
+
+async def test_a_client_whose_turn_has_not_come_is_not_idle() -> None:
+    delegate = Transfers()
+    async with with_transfers(delegate, idle_s=0.1) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(framed(query("ent.test.", "AXFR", id_=1)))
+        assert await read_id(reader) == 1
+        for _ in range(3):
+            with Target("127.0.0.1", port).connect() as silent:
+                assert await asyncio.to_thread(closed, silent)
+        delegate.may_go_on.set()
+        assert [await read_id(reader) for _ in range(3)] == [1, 1, 1]
         writer.close()
 
 
