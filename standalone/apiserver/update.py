@@ -119,9 +119,10 @@ def isolate(target: Target, live: JsonObject, proposed: JsonObject) -> JsonObjec
     if not target.resource.has_status:
         return proposed
     if target.subresource == "status":
-        base = {**live, "metadata": {**live["metadata"]}}
+        metadata = {name: value for name, value in live["metadata"].items() if name != "managedFields"}
         if "managedFields" in proposed["metadata"]:
-            base["metadata"]["managedFields"] = proposed["metadata"]["managedFields"]
+            metadata["managedFields"] = proposed["metadata"]["managedFields"]
+        base = {**live, "metadata": metadata}
         source = proposed
     else:
         base, source = dict(proposed), live

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.standalone.rest import APPLY_PATCH, Rest
+from tests.standalone.rest import APPLY_PATCH, JSON_PATCH, Rest
 from tests.standalone.widget import Widgets, config_map, config_maps
 
 
@@ -127,6 +127,16 @@ async def test_ownership_can_be_reset(rest: Rest, widgets: Widgets) -> None:
     (await rest.apply(widgets.at("one"), widgets.make("one"), "me")).ok()
     reset = (await rest.patch(widgets.at("one"), {"metadata": {"managedFields": [{}]}})).ok()
     assert "managedFields" not in reset["metadata"]
+
+
+async def test_the_last_owner_of_anything_may_give_up_a_status(rest: Rest, widgets: Widgets) -> None:
+    """Nobody owns anything then, which is not the same as leaving all as it was."""
+    (await rest.post(widgets.path, widgets.make("one"))).ok()
+    status = widgets.make("one") | {"status": {"seen": 1, "note": "x"}}
+    (await rest.apply(widgets.at("one", "status"), status, "me")).ok()
+    (await rest.patch(widgets.at("one"), [{"op": "remove", "path": "/spec"}], JSON_PATCH)).ok()
+    given_up = (await rest.apply(widgets.at("one", "status"), widgets.make("one"), "me")).ok()
+    assert ("status" in given_up, "managedFields" in given_up["metadata"]) == (False, False)
 
 
 async def test_labels_are_owned_by_key(rest: Rest, namespace: str) -> None:
