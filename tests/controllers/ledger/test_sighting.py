@@ -12,6 +12,7 @@ from controllers.api.record_withdrawal_item import UnitWithdrawal
 from controllers.ledger.sighting import sight, subject_of
 from controllers.ledger.withdrawal import ServerWord, Sighting
 from controllers.probe.address import Address, ServerName
+from controllers.probe.answer import GARBAGE, NO_ROUTE, SILENCE, Answer, Outcome, Question
 from controllers.probe.prober import ALIAS_LIMIT, Plan, Prober
 from controllers.probe.round import Round, Server
 from tests.controllers.ledger.withdrawal_item import ADDRESS, WITHDRAWAL
@@ -115,3 +116,42 @@ async def test_every_address_of_a_server_that_can_be_reached_counts() -> None:
     both = (Server("pod", (Address(ONE), Address(TWO))),)
     words = (await seen(world, servers=both)).words
     assert [(word.server, word.gave) for word in words] == [(f"pod ({ONE})", False), (f"pod ({TWO})", True)]
+
+
+NAME = Question("www.shop.test", int(dns.rdatatype.A))
+APEX = Question("shop.test", int(dns.rdatatype.SOA))
+LED = Answer(Outcome.ALIAS, "NOERROR", frozenset(), 60, ("app.shop.test",))
+
+
+def soa(serial: int) -> Answer:
+    return Answer(Outcome.DATA, "NOERROR", frozenset({f"ns1.example. h.example. {serial} 1 1 1 1"}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "rcode"),
+    [
+        (LED, "NOTASKED"),
+        (Answer(Outcome.REFERRAL, "NOERROR", frozenset({"ns.example"}), 60, cut="www.shop.test"), "REFERRAL"),
+        # A name server may be called like an address, which does not make it one.
+        (Answer(Outcome.REFERRAL, "NOERROR", frozenset({ADDRESS}), 60, cut="www.shop.test"), "REFERRAL"),
+        (NO_ROUTE, "UNREACHABLE"),
+        (SILENCE, "TIMEOUT"),
+        (GARBAGE, "MALFORMED"),
+    ],
+)
+def test_whoever_has_not_said_what_a_name_points_at_has_not_answered(answer: Answer, rcode: str) -> None:
+    answers = {Address(ONE): {NAME: answer, APEX: NO_ROUTE if answer is NO_ROUTE else soa(1)}}
+    found = Round(ZONE, (Server("ns1", AT_ONE),), answers, asked=frozenset({NAME, APEX}))
+    sighting = sight(ITEM, found)
+    assert sighting is not None
+    assert list(sighting.words) == [ServerWord("ns1", rcode, answered=False)]
+
+
+def test_the_serial_is_the_oldest_that_a_server_has() -> None:
+    clean = Answer(Outcome.NO_NAME, "NXDOMAIN")
+    answers = {Address(host): {NAME: clean, APEX: soa(serial)} for host, serial in ((ONE, 8), (TWO, 7))}
+    servers = (Server("ns1", AT_ONE), Server("ns2", (Address(TWO),)))
+    sighting = sight(ITEM, Round(ZONE, servers, answers, asked=frozenset({NAME, APEX})))
+    assert sighting is not None
+    assert sighting.serial == 7
+    assert not sighting.silent

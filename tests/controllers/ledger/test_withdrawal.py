@@ -297,3 +297,11 @@ def test_a_waiver_releases_nothing_that_is_not_accepted() -> None:
     assert story.ready == ("False", "NotAccepted")
     assert story.result is not None
     assert {each.type for each in story.result.conditions} == {"Withdrawn", "Ready"}
+
+
+def test_a_wall_clock_that_is_put_back_within_a_look_does_not_date_it_before_its_beginning() -> None:
+    began = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    sighting = Sighting(CLEAN, began, began - timedelta(hours=1), 7, 5000.0, 5001.0, "clock")
+    found = observe(ITEM, None, CLASS, sighting, began)
+    withdrawn = next(each for each in found.conditions if each.type == "Withdrawn")
+    assert "after 2026-11-30T12:01:00Z" in withdrawn.message

@@ -11,16 +11,17 @@ from controllers.api.record_withdrawal_item import ClassBinding
 from controllers.api.zone_unit import UnitRecordSet
 from controllers.ledger.result import PlainItem
 from controllers.probe.address import Address
-from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.answer import SILENCE, Answer, Outcome, Question
 from controllers.probe.desk import Probed
 from controllers.probe.prober import Plan
 from controllers.probe.round import Round, Server, apex_questions
-from controllers.probe.subject import Subject
+from controllers.probe.subject import Subject, question_about
 from controllers.providers.external.judgement import Look, judge_items, zone_result
-from controllers.providers.external.observation import judge_zone
+from controllers.providers.external.observation import judge_zone, name_servers_of
 from controllers.providers.external.parameters import DeletionPolicy, Settings
 from controllers.providers.external.zone_unit import Stamp, is_proof
 from zonemodel.name import Fqdn
+from zonemodel.record import ABody
 
 DOMAIN = Fqdn("shop.test")
 CLASS = ClassBinding(uid="class", generation=1)
@@ -98,5 +99,47 @@ def test_name_servers_that_the_class_leaves_out_are_told() -> None:
     ns = Answer(Outcome.DATA, "NOERROR", frozenset({"ns1.example", "ns2.example"}))
     found = a_round(Server("ns1.example", (ONE,)), ns=ns, names=frozenset({"ns1.example"}))
     assert judge_zone(found).message == (
-        "1 of 1 servers speak for the zone. the apex names ns2.example, which nobody asks."
+        "1 of 1 servers speak for the zone. Seen besides: the apex names ns2.example, which nobody asks."
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(Outcome.REFERRAL, "NOERROR", frozenset({"ns.test"}), 60, cut="shop.test"), "ProviderConflict"),
+        (Answer(Outcome.LAME, "REFUSED"), "ProviderConflict"),
+        (Answer(Outcome.NO_DATA, "NOERROR"), "ProviderConflict"),
+        (SILENCE, "ProviderUnavailable"),
+    ],
+)
+def test_a_server_without_the_zone_is_told_from_one_that_is_silent(answer: Answer, reason: str) -> None:
+    found = Round(DOMAIN, (Server("ns1", (ONE,)),), {ONE: {SOA: answer}}, asked=frozenset({SOA}))
+    assert judge_zone(found).reason == reason
+
+
+@pytest.mark.parametrize(("denied", "reason"), [(True, "ExternalResourceNotFound"), (False, "ProviderUnavailable")])
+def test_a_zone_without_servers_is_not_there_when_the_zone_above_says_so(denied: bool, reason: str) -> None:
+    assert judge_zone(Round(DOMAIN, (), {}, denied=denied)).reason == reason
+
+
+def test_name_servers_whose_names_no_zone_can_have_are_not_told() -> None:
+    names = Answer(Outcome.DATA, "NOERROR", frozenset({"ns1.test", "n\\032s.test", "under_score.test"}))
+    found = Round(DOMAIN, (Server("ns1", (ONE,)),), {ONE: {NS: names}}, asked=frozenset({NS}))
+    assert name_servers_of(found) == ("ns1.test",)
+
+
+def test_lines_are_told_for_what_is_missing_and_stay_while_that_is_not_known() -> None:
+    www = NO_BODY.model_copy(update={"a": ABody(addresses=("192.0.2.1",))})
+    question = question_about("www", www.type.code, DOMAIN, "")
+
+    def told(answer: Answer, **change: object) -> object:
+        found = Round(DOMAIN, (Server("ns1", (ONE,)),), {ONE: {question: answer}}, asked=frozenset({question}))
+        ((result,),) = judge_items(Look(DOMAIN, Settings(), found), items(www, **change))
+        return result.data
+
+    line = {"pending": ["www.shop.test. 300 IN A 192.0.2.1"]}
+    assert told(Answer(Outcome.NO_NAME, "NXDOMAIN")) == line
+    assert told(Answer(Outcome.NO_DATA, "NOERROR"), allowed=False) is None
+    assert told(Answer(Outcome.DATA, "NOERROR", frozenset({"192.0.2.1"}), 300)) == {"pending": []}
+    assert told(SILENCE) is None
+    assert told(Answer(Outcome.LAME, "REFUSED")) is None
