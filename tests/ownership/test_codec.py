@@ -141,12 +141,37 @@ def test_pages_of_the_greatest_length_are_read() -> None:
     assert decode_page(golden.page_of(content)).entries == ()
 
 
-@pytest.mark.parametrize("limit", [700, 2000, 3500])
-def test_nothing_that_is_written_is_longer_than_the_backend_allows(limit: int) -> None:
-    snapshot = succeed(None, PROD, many(600), limit)
-    assert max(len(page.value) for page in snapshot.pages) <= limit
+@pytest.mark.parametrize(("limit", "count"), [(700, 600), (2000, 600), (3500, 600), (3800, 1400)])
+def test_nothing_that_is_written_is_longer_than_the_backend_and_readers_allow(limit: int, count: int) -> None:
+    snapshot = succeed(None, PROD, many(count), limit)
+    assert max(len(page.value) for page in snapshot.pages) <= min(limit, 3500)
     assert len(snapshot.sealed.value) <= limit
     assert decoded(snapshot) == snapshot
+
+
+def test_a_page_holds_no_more_than_readers_expand() -> None:
+    """However well it compresses."""
+    snapshot = succeed(None, PROD, many(80, "x" * 4000), 3500)
+    assert len(snapshot.pages) > 1
+    assert decoded(snapshot) == snapshot
+
+
+def test_a_claim_that_takes_all_of_a_page_is_written() -> None:
+    noise = random.Random(1).randbytes(4000).hex()
+    texts = (
+        claim(PROD, Fqdn("large.example.com"), Member(MemberType.TXT, noise[:size])) for size in range(0, 4000, 50)
+    )
+    large = next(each for each in texts if len(encode_page([each]).value) > 3200)
+    assert succeed(None, PROD, [large], 3500).entries == (large,)
+    larger = next(each for each in texts if len(encode_page([each]).value) > 3500)
+    with pytest.raises(SnapshotTooLargeError, match="more than the 3500 octets of a page"):
+        succeed(None, PROD, [larger], 3800)
+
+
+def test_nothing_follows_the_last_revision() -> None:
+    last = encode_manifest(Manifest(PROD, 2**63 - 1, Digest("ab" * 32), (), 0))
+    with pytest.raises(SnapshotTooLargeError, match="the last revision"):
+        succeed(Snapshot(last, (), ()), PROD, many(1), 3500)
 
 
 def test_the_greatest_snapshot_is_written_and_read() -> None:
@@ -207,7 +232,9 @@ def test_a_page_that_overflows_becomes_two_and_others_stay() -> None:
     ]
     after = succeed(before, PROD, [*before.entries, *more], 3500)
     assert len(after.pages) == len(before.pages) + 1
-    assert len(set(after.pages) - set(before.pages)) == 2
+    halves = set(after.pages) - set(before.pages)
+    assert len(halves) == 2
+    assert max(len(page.value) for page in halves) < 2500, "both have room"
     assert after.entries == sorted_entries([*before.entries, *more])
 
 

@@ -7,8 +7,9 @@ import pytest
 from ownership.error import FormatError
 from ownership.marker import Marker, UnclearMarker, parse_marker, write_marker
 from ownership.member import Https, Member, MemberType, Srv
-from ownership.naming import OwnerID
+from ownership.naming import OwnerID, is_marker_name, state_hash
 from tests.ownership.golden import b64, marker
+from zonemodel.name import Fqdn
 
 
 def test_a_versioned_marker_tells_owner_record_and_metadata() -> None:
@@ -52,6 +53,7 @@ def test_other_texts_are_no_markers(value: str) -> None:
         ("heritage=dnsweaver,", "", "allowed is key=value"),
         (marker("prod", "A", "x") + ",flag", "prod", "found 'flag', allowed is key=value"),
         (marker("prod", "A", "x") + ",record-type=A", "prod", "'record-type' twice"),
+        (marker("prod", "A", "x") + ",z=1,z=1", "prod", "'z' twice"),
         (marker("prod", "A", "x") + ",heritage=dnsweaver", "prod", "heritage twice"),
         (marker("prod", "A", "x").replace("n=2", "n=1"), "prod", "record-version: found '1'"),
         (marker("prod", "PTR", "x"), "prod", "record-type: found 'PTR'"),
@@ -91,6 +93,10 @@ def test_metadata_that_would_read_as_something_else_is_refused(metadata: tuple[s
         (Member(MemberType.MX, "10 mail.example.com"), Member(MemberType.MX, "010 mail.example.com")),
         (Member(MemberType.CAA, "0 issue CA.test; a=b"), Member(MemberType.CAA, "00 Issue CA.test; a=b")),
         (Member(MemberType.NS, "ns.example.com"), Member(MemberType.NS, "ns.example.com.")),
+        (
+            Member(MemberType.HTTPS, "x", https=Https(1, "svc.example.com", "h2")),
+            Member(MemberType.HTTPS, "x", https=Https(1, "Svc.example.com.", "h2")),
+        ),
     ],
 )
 def test_spellings_of_one_record_are_one_record(one: Member, other: Member) -> None:
@@ -103,3 +109,13 @@ def test_texts_and_addresses_of_the_other_family_are_compared_as_they_are() -> N
     assert Member(MemberType.CAA, "0 issue a.test").identity != Member(MemberType.CAA, "0 issue A.test").identity
     assert Member(MemberType.CAA, "0 issue a.test").identity != Member(MemberType.CAA, "128 issue a.test").identity
     assert Member(MemberType.A, "not an address").identity.target == "not an address"
+
+
+def test_names_of_manifests_and_markers_are_told_from_others() -> None:
+    zone, digits = Fqdn("example.com"), "0123456789abcdef"
+    assert state_hash(Fqdn(f"_dnsweaver-state.{digits}.{zone}"), zone) == digits
+    for label in (digits[1:], f"{digits[1:]}g", digits.upper(), f"{digits[1:]}.a"):
+        assert state_hash(Fqdn(f"_dnsweaver-state.{label}.{zone}"), zone) is None
+    assert is_marker_name(Fqdn(f"_dnsweaver.www.{zone}"), zone)
+    assert not is_marker_name(Fqdn("_dnsweaver.www.example.net"), zone)
+    assert not is_marker_name(Fqdn(f"www.{zone}"), zone)
