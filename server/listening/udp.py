@@ -91,8 +91,8 @@ class UdpListener:
         """Answer up to so many datagrams that have arrived, for about so long."""
         until_s = perf_counter() + limit_s
         receive, send, reply_to = self._socket.recvfrom, self._socket.sendto, self._reply_to
-        for _ in range(most):
-            if perf_counter() > until_s:
+        for number in range(most):
+            if number and perf_counter() > until_s:
                 return
             try:
                 packet, peer = receive(_LARGEST_DATAGRAM_BYTES)
@@ -173,8 +173,8 @@ class WildcardUdpListener(UdpListener):
     def _take(self, most: int, limit_s: float = inf) -> None:
         until_s = perf_counter() + limit_s
         receive, send, reply_to = self._socket.recvmsg, self._socket.sendmsg, self._reply_to
-        for _ in range(most):
-            if perf_counter() > until_s:
+        for number in range(most):
+            if number and perf_counter() > until_s:
                 return
             try:
                 packet, ancillary, _, peer = receive(_LARGEST_DATAGRAM_BYTES, _ANCILLARY_BYTES)

@@ -72,8 +72,10 @@ class NativeUdpListener(WildcardUdpListener):
 
     def _take(self, most: int, limit_s: float = inf) -> None:
         until_s = perf_counter() + limit_s
-        for _ in range(0, most, _FEW):
-            if self._worker is None or perf_counter() > until_s or not (misses := self._worker.take(_FEW)):
+        for start in range(0, most, _FEW):
+            if start and perf_counter() > until_s:
+                return
+            if self._worker is None or not (misses := self._worker.take(_FEW)):
                 return
             for miss in misses:
                 self._settle(*miss)

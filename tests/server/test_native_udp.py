@@ -13,7 +13,7 @@ import dns.rcode
 import pytest
 
 from server.config import Observation
-from server.listening.udp import UdpListener
+from server.listening.udp import BATCH, UdpListener
 from server.network import LOOPBACK
 from server.plane.choice import PURE_PYTHON, has_native
 from server.zone.compile import compile_zone
@@ -104,6 +104,27 @@ def test_queries_that_python_has_no_time_for_are_shed_and_the_others_answered() 
         server.wait_until(lambda: server.server.counters.udp_shed > 0, "queries shed")
         server.wait_until(lambda: server.target.host, "the loop going on")
         assert server.target.ask("short.ent.test.", "ANY").rcode() == dns.rcode.NOERROR
+
+
+def test_slow_answers_leave_the_event_loop_its_turn() -> None:
+    """A flood of queries that only Python answers is taken a few at a time, and each turn goes on with it."""
+    with beside(config()) as server, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        listener = next(listeners(server))
+        client.connect((server.target.host, server.target.port))
+
+        def take() -> list[int]:
+            for _ in range(100):
+                client.send(MISS)
+            assert server.target.exchange(HIT) is not None  # the thread has left the others behind by then
+            before, answered = sum(server.server.counters.udp), []
+            for limit_s in (0.0, 0.0, 60.0):
+                listener._take(BATCH, limit_s)
+                answered.append(sum(server.server.counters.udp) - before)
+            return answered
+
+        first, second, all_of_them = server.read(take)
+        assert 0 < first < second < 20
+        assert all_of_them >= BATCH
 
 
 def test_sockets_are_pythons_where_every_query_has_to_be_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import dns.edns
 import dns.flags
 import dns.message
@@ -18,6 +20,9 @@ from tests.server.edns import COOKIE, options_of, with_options
 
 NOBODY = Networks()
 LOW = RateLimit(responses_per_s=5, slip=2, exempt=NOBODY)
+
+
+looked_up_and_worked_out = pytest.mark.parametrize("rdtype", ["A", "ANY"])
 
 
 def limiter_of(server: Beside) -> RateLimiter:
@@ -44,10 +49,11 @@ def replies(server: Beside, query: dns.message.Message, times: int) -> list[dns.
     return [None if each is None else dns.message.from_wire(each) for each in found]
 
 
-def test_past_the_limit_one_reply_in_slip_is_short_and_the_others_are_dropped() -> None:
+@looked_up_and_worked_out
+def test_past_the_limit_one_reply_in_slip_is_short_and_the_others_are_dropped(rdtype: str) -> None:
     with beside(config(rate_limit=LOW)) as server:
         hold(server)
-        found = replies(server, dns.message.make_query("short.ent.test.", "A", flags=0), 11)
+        found = replies(server, dns.message.make_query("short.ent.test.", rdtype, flags=0), 11)
         assert all(each is not None and each.answer for each in found[:5])
         rest = found[5:]
         assert sum(each is None for each in rest) == 3
@@ -74,10 +80,12 @@ def test_other_kinds_of_replies_and_tcp_are_not_touched() -> None:
             assert server.target.ask("short.ent.test.", "A", tcp=True).answer
 
 
-def test_a_client_that_sends_its_cookie_back_has_no_limit() -> None:
+@looked_up_and_worked_out
+def test_a_client_that_sends_its_cookie_back_has_no_limit(rdtype: str) -> None:
     with beside(config(rate_limit=RateLimit(responses_per_s=5, slip=1, exempt=NOBODY))) as server:
         hold(server)
-        first = with_options((COOKIE, b"12345678"))
+        query = partial(with_options, rdtype=rdtype)
+        first = query((COOKIE, b"12345678"))
         found = replies(server, first, 8)
         assert all(each is not None for each in found)
         last = found[-1]
@@ -85,11 +93,11 @@ def test_a_client_that_sends_its_cookie_back_has_no_limit() -> None:
         assert last.rcode() == dns.rcode.BADCOOKIE
         assert not last.answer
         cookie = options_of(last)[COOKIE]
-        for each in replies(server, with_options((COOKIE, cookie)), 20):
+        for each in replies(server, query((COOKIE, cookie)), 20):
             assert each is not None
             assert each.answer
         stolen = cookie[:-1] + bytes((cookie[-1] ^ 1,))
-        assert all(each is not None and not each.answer for each in replies(server, with_options((COOKIE, stolen)), 3))
+        assert all(each is not None and not each.answer for each in replies(server, query((COOKIE, stolen)), 3))
 
 
 def test_a_slip_of_0_drops_them_all() -> None:
