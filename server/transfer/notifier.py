@@ -93,11 +93,10 @@ class Notifier:
         """Send until there is an answer, or something newer to tell, or no sense in trying on."""
         error = ""
         for attempt in range(_ATTEMPTS):
-            if apex not in self._catalog.zones:
-                return
             try:
                 async with self._turns[target]:
-                    await self._send(apex, target)
+                    if apex in self._catalog.zones:  # it may have gone while the turn was waited for
+                        await self._send(apex, target)
                 return
             except (OSError, TimeoutError, SignatureError, ValueError) as failure:
                 error = str(failure) or type(failure).__name__

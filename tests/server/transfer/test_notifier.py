@@ -16,12 +16,21 @@ import dns.rdatatype
 import pytest
 
 from kube.backoff import Backoff
+from server.catalog import Catalog
+from server.config import ZoneFile
 from server.transfer import notifier
+from server.transfer.config import TransferConfig
+from server.transfer.counters import TransferCounters
+from server.transfer.exchange import Sources
+from server.transfer.key_store import KeyStore
+from server.transfer.permission import Permissions
+from server.zone_files import read_zone
 from tests.server.running import until
 from tests.server.transfer.daemon import HOST, KEY_NAME
 from tests.server.transfer.serving import edit, primary
 from tests.server.transfer.zone import EditedZone, keyring
 from zonemodel.hosted_zone import Transfer
+from zonemodel.name import to_wire
 
 
 class Listener(asyncio.DatagramProtocol):
@@ -152,6 +161,28 @@ async def test_a_server_that_never_answers_holds_up_no_other(tmp_path: Path, mon
     ):
         await heard(away, [1])
         await heard(there, [1])
+
+
+async def test_a_zone_that_goes_before_its_turn_is_not_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(notifier, "_AT_ONCE", 1)
+    monkeypatch.setattr(notifier, "_REPLY_S", 0.1)
+    monkeypatch.setattr(notifier, "_ATTEMPTS", 1)
+    catalog, counters = Catalog(), TransferCounters()
+    async with listening(ignored=1) as listener:
+        permissions = Permissions(catalog, TransferConfig(every_zone=notified(listener)))
+        telling = notifier.Notifier(catalog, permissions, KeyStore(), Sources(()), counters)
+        for name in ("stays", "goes", "comes"):
+            EditedZone(f"{name}.test").write(tmp_path / name)
+            catalog.replace(read_zone(ZoneFile(tmp_path / name)))
+            telling.announce(to_wire(f"{name}.test"))
+        await until(lambda: listener.notices, "the turn of the first")
+        catalog.remove(to_wire("goes.test"))
+        await until(lambda: (counters.notices_failed, counters.notices_sent) == (1, 1), "the others told")
+        await telling.stop()
+    assert [each.question[0].name.to_text() for each in listener.notices] == ["stays.test.", "comes.test."]
+    assert not caplog.records
 
 
 async def test_news_goes_out_at_once_though_the_last_waits_for_its_turn(
