@@ -60,9 +60,12 @@ def configure_logs(*, form: LogFormat, level: LogLevel) -> None:
 _PIECE_BYTES: Final = select.PIPE_BUF
 """What a pipe that is not full takes at once."""
 
+_PATIENCE_MS: Final = 50
+"""What a reader that was there until now gets to catch up."""
+
 
 class UnhurriedStream:
-    """Lines for a descriptor whose reader may be slow, stand still or be gone: then they are left out, and how many is told later."""
+    """Lines for a descriptor whose reader may stand still or be gone: then they are left out, and how many is told later."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -88,7 +91,7 @@ class UnhurriedStream:
     def _put(self, octets: bytes) -> bool:
         rest = memoryview(octets)
         try:
-            while rest and self._readiness.poll(0):
+            while rest and self._readiness.poll(0 if self._left_out else _PATIENCE_MS):
                 rest = rest[os.write(self._descriptor, rest[:_PIECE_BYTES]) :]
         except OSError:  # the reader is gone: no reason to stop working
             pass

@@ -66,9 +66,9 @@ class HealthServer:
         assert web_server is not None  # it has been set up
 
         def accept() -> asyncio.Protocol:
-            opened = web_server.connections
-            if len(opened) >= _MOST_CONNECTIONS and opened[0].transport is not None:
-                opened[0].transport.abort()
+            for oldest in web_server.connections[: 1 - _MOST_CONNECTIONS]:
+                if oldest.transport is not None:
+                    oldest.transport.abort()
             return web_server()
 
         loop = asyncio.get_running_loop()

@@ -116,9 +116,10 @@ class Secondary:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait_s(self._soa, self._failures)):
                         await self._news.wait()
-        finally:
+        except asyncio.CancelledError:
             if self._expiry is not None:
                 self._expiry.cancel()
+            raise
 
     @property
     def _soa(self) -> Soa | None:
