@@ -14,7 +14,7 @@ SHOWN_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """As many targets as an endpoint has, each once; `faults` say what else is told and why it is no target."""
+    """As many targets as an endpoint has, each once and in order; `faults` say what else is told and why it is no target."""
 
     good: tuple[Target, ...] = ()
     faults: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Targets:
 def read_targets(addresses: Iterable[str], names: Iterable[str]) -> Targets:
     """Return the targets among addresses and names; addresses win over names, since it can be reached by them.
 
-    Addresses may have any form, names any case and a last dot.
+    Addresses may have any form, names any case and a last dot. Nobody promises an order, and one that changes is no change.
     """
     faults: list[str] = []
     found = {TargetType.IP_ADDRESS: list[str](), TargetType.HOSTNAME: list[str]()}
@@ -48,5 +48,6 @@ def read_targets(addresses: Iterable[str], names: Iterable[str]) -> Targets:
         else:
             found[TargetType.HOSTNAME].append(lower)
     kind = TargetType.IP_ADDRESS if found[TargetType.IP_ADDRESS] else TargetType.HOSTNAME
-    values = list(dict.fromkeys(found[kind]))[:TARGETS_LIMIT]
-    return Targets(tuple(Target(type=kind, value=each) for each in values), tuple(faults))
+    values = sorted(set(found[kind]))
+    faults += (f"{each} is one more target than an endpoint has, {TARGETS_LIMIT}" for each in values[TARGETS_LIMIT:])
+    return Targets(tuple(Target(type=kind, value=each) for each in values[:TARGETS_LIMIT]), tuple(faults))

@@ -21,6 +21,9 @@ RECORD = ("shop", "A", "192.0.2.1")
     [
         pytest.param(["192.0.2.1"], ["lb.test"], ["192.0.2.1"], 0, id="addresses win"),
         pytest.param(["2001:DB8:0::1", "2001:db8::1"], [], ["2001:db8::1"], 0, id="canonical, once"),
+        pytest.param(
+            ["192.0.2.2", "2001:db8::1", "192.0.2.1"], [], ["192.0.2.1", "192.0.2.2", "2001:db8::1"], 0, id="ordered"
+        ),
         pytest.param(["nonsense", "192.0.2.1"], [], ["192.0.2.1"], 1, id="the good ones count"),
         pytest.param(["fe80::1%eth0"], [], [], 1, id="a zone"),
         pytest.param([], ["LB.Cloud.test."], ["lb.cloud.test"], 0, id="names in any case"),
@@ -34,6 +37,13 @@ def test_what_is_a_target(addresses: list[str], names: list[str], found: list[st
     assert [each.value for each in targets.good] == found
     assert len(targets.faults) == faults
     assert targets.unknown is (not found and faults > 0)
+
+
+def test_of_too_many_targets_it_is_always_the_same_that_are_left_out_and_told() -> None:
+    addresses = [f"10.0.{number}.1" for number in range(103)]
+    targets = read_targets(addresses, ())
+    assert targets == read_targets(reversed(addresses), ())
+    assert (len(targets.good), len(targets.faults)) == (100, 3)
 
 
 @given(st.lists(st.ip_addresses().map(str), max_size=300), st.lists(st.text(max_size=300), max_size=5))
