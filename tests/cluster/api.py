@@ -16,7 +16,8 @@ import ssl
 import tempfile
 import threading
 import urllib.error
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self, cast
@@ -25,14 +26,17 @@ from aiohttp import web
 
 from controllers.api.group import ZONES
 from kube.access import Access, with_token
+from kube.client import Client
 from kube.resource import ResourceRef
 from standalone.apiserver.server import ApiServer
+from standalone.up.install import install
 from tests.cluster.audit import fresh_log
 from tests.cluster.control_plane import ControlPlane, programs
 from tests.cluster.installation import Installation, host_address
 from tests.controllers.core.admission.authority import Authority, ServingPair
 from tests.helm.place import NAMESPACE as SYSTEM
 from tests.product.patience import until
+from tests.standalone.installed import Install, installed
 
 NAME: Final = "hooks-of-a-test"
 SERVICE_PORT: Final = 443
@@ -52,11 +56,16 @@ Judge = Callable[[Review], Awaitable[Any]]
 Answer = Callable[[Review], Mapping[str, Any]]
 
 
-def api_server(data_dir: Path) -> ApiServer:
-    """Return the API for one test, which starts and ends as an asynchronous context manager."""
+@asynccontextmanager
+async def installed_api(data_dir: Path, how: Install = install) -> AsyncIterator[ApiServer]:
+    """Run the API for one test after `how` has written to it."""
     if programs() is None:
-        return ApiServer(data_dir)
-    return cast(ApiServer, RealApi())  # it has that part of it which tests of controllers need
+        async with installed(data_dir, how) as embedded:
+            yield embedded
+        return
+    async with RealApi() as api, Client(access_to(api), field_manager="test") as client:
+        await how(client)
+        yield cast(ApiServer, api)  # it has that part of it which tests of controllers need
 
 
 def access_to(api: ApiServer | RealApi) -> Access:

@@ -29,15 +29,16 @@ from kube.client import Client, Manifest
 from kube.errors import NotFound
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
+from standalone.apiserver.server import ApiServer
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import DEFINITIONS, install
 from standalone.up.run import serve_conversions
-from tests.cluster.api import access_to, allow_manager, api_server, manager_access_to
+from tests.cluster.api import access_to, allow_manager, installed_api, manager_access_to
 from tests.controllers.apps.gateway_api import definitions
 from tests.controllers.ledger.notebook import BINDING, KINDS, Notebook, provider_manifest, registration
 
 NAMESPACE = "default"
-WAIT_S = 20.0
+WAIT_S = 60.0
 ASK_AGAIN_S = 0.02
 PROVIDER = HOSTED.provider.dump()
 MISSING_CLASS = {"name": "class"}
@@ -60,32 +61,42 @@ class ConvertingClient(Client):
         return await super().create(ref, obj, **options)
 
 
+async def install_all(client: Client) -> None:
+    for definition in definitions():
+        await client.apply(DEFINITIONS, definition, manager="test", force=True)
+    await install(client)
+
+
+async def install_with_notebook(client: Client) -> None:
+    await install_all(client)
+    for own in KINDS:
+        await client.apply(DEFINITIONS, definition_of(own.kind), manager="test", force=True)
+    await client.create(PROVIDERS, provider_manifest())
+    await client.create(ENDPOINT_PROVIDER_CAPABILITIES, NOTEBOOK.capability())
+
+
 class World:
     """Use as an asynchronous context manager."""
 
     def __init__(self, folder: Path, apps: AppsConfig, book: Notebook | None = None) -> None:
         """With a book the manager runs a provider that writes into it; without one nothing is ever Programmed."""
-        self.api = api_server(folder / "data")
+        self.api: ApiServer
+        self._data_dir = folder / "data"
         self._apps = apps
         self._book = book
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
-        await self._stack.enter_async_context(self.api)
+        how = install_all if self._book is None else install_with_notebook
+        self.api = await self._stack.enter_async_context(installed_api(self._data_dir, how))
         self.client = await self._stack.enter_async_context(Client(access_to(self.api), field_manager="test"))
         converting = ConvertingClient(manager_access_to(self.api), field_manager="manager")
         self.converting = await self._stack.enter_async_context(converting)
-        for definition in definitions():
-            await self.client.apply(DEFINITIONS, definition, manager="test", force=True)
-        await install(self.client)
         served = [HOSTED, EXTERNAL, ROUTE53, CLOUDFLARE]
         if self._book is not None:
             for own in KINDS:
-                await self.client.apply(DEFINITIONS, definition_of(own.kind), manager="test", force=True)
                 allow_manager(self.api, own.kind.ref, "get", "list", "watch", "patch")
             allow_manager(self.api, ConversionApi(NOTEBOOK).conversion.resource, "create")
-            await self.client.create(PROVIDERS, provider_manifest())
-            await self.client.create(ENDPOINT_PROVIDER_CAPABILITIES, NOTEBOOK.capability())
             served.append(NOTEBOOK)
         serve_conversions(self.api, [ConversionApi(each) for each in served])
         await self.start_manager()

@@ -22,10 +22,11 @@ from standalone.apiserver.server import ApiServer
 from standalone.up.config import SYSTEM_NAMESPACE
 from standalone.up.install import DEFINITIONS, install
 from tests.controllers.ledger.notebook import BINDING, KINDS, PENS, Notebook, provider_manifest, registration
+from tests.standalone.installed import installed
 
 PROVIDER = {"name": BINDING.provider_name, "version": BINDING.provider_version}
 NAMESPACE = "default"
-WAIT_S = 30.0
+WAIT_S = 60.0
 ASK_AGAIN_S = 0.02
 
 
@@ -34,16 +35,13 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.book = Notebook()
-        self.api = ApiServer(folder / "data")
+        self.api: ApiServer
+        self._data_dir = folder / "data"
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
-        await self._stack.enter_async_context(self.api)
+        self.api = await self._stack.enter_async_context(installed(self._data_dir, _install))
         self.client = await self._stack.enter_async_context(Client(Access(self.api.url), field_manager="test"))
-        for own in KINDS:
-            await self.client.create(DEFINITIONS, definition_of(own.kind))
-        await install(self.client)
-        await self.client.create(PROVIDERS, provider_manifest())
         provider = registration(self.book).enable(Choice(SYSTEM_NAMESPACE, BINDING))
         manager = Manager(self.client, ManagerConfig("notebook", SYSTEM_NAMESPACE, (provider,)))
         for hook in manager.admission.hooks():
@@ -117,6 +115,13 @@ class World:
         async with asyncio.timeout(WAIT_S):
             while not await condition():  # noqa: ASYNC110 - only the API knows
                 await asyncio.sleep(ASK_AGAIN_S)
+
+
+async def _install(client: Client) -> None:
+    for own in KINDS:
+        await client.create(DEFINITIONS, definition_of(own.kind))
+    await install(client)
+    await client.create(PROVIDERS, provider_manifest())
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

@@ -30,8 +30,7 @@ from kube.access import Access
 from kube.client import Client
 from kube.errors import Cause, Conflict, Invalid
 from kube.informer import Informer
-from standalone.apiserver.server import ApiServer
-from standalone.up.install import install
+from tests.standalone.installed import installed
 
 NAMESPACE = "team"
 BINDING = Binding.of("notebook.test")
@@ -51,8 +50,7 @@ RESULT = ZoneResult(ACCEPTED, Verdict(ConditionStatus.TRUE, Reason.PROGRAMMED, "
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    async with ApiServer(tmp_path / "data") as api, Client(Access(api.url), field_manager="test") as client:
-        await install(client)
+    async with installed(tmp_path / "data") as api, Client(Access(api.url), field_manager="test") as client:
         await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         yield client
 

@@ -26,12 +26,12 @@ from controllers.providers.hosted.registration import hosted
 from kube.access import Access
 from kube.client import Client
 from standalone.apiserver.server import ApiServer
-from standalone.up.install import install
 from tests.controllers.core.admission.authority import Authority, ServingPair
 from tests.controllers.core.admission.build import Manifest, provider
+from tests.standalone.installed import installed
 
 SYSTEM = "dns-api-system"
-WAIT_S = 30.0
+WAIT_S = 60.0
 ASK_AGAIN_S = 0.02
 
 
@@ -42,16 +42,16 @@ class World:
         self.authority = Authority()
         self.pair = ServingPair(folder)
         self.authority.write(self.pair, serial=1)
-        self.api = ApiServer(folder / "data")
+        self.api: ApiServer
+        self._data_dir = folder / "data"
         self.managers: list[Manager] = []
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
-        await self._stack.enter_async_context(self.api)
+        self.api = await self._stack.enter_async_context(installed(self._data_dir))
         self.client = await self._stack.enter_async_context(Client(Access(self.api.url), field_manager="test"))
         connector = aiohttp.TCPConnector(ssl=self.authority.client_context())
         self.http = await self._stack.enter_async_context(aiohttp.ClientSession(connector=connector))
-        await install(self.client)
         manifest = {"apiVersion": PROVIDERS.api_version, "kind": PROVIDERS.kind, **provider()}
         await self.client.create(PROVIDERS, manifest)
         return self

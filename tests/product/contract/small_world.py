@@ -18,10 +18,10 @@ from kube.access import Access
 from kube.client import Client
 from server.app import NameServer
 from server.config import Address, ServerConfig
-from standalone.apiserver.server import ApiServer
 from standalone.up.config import SERVER_NAME, SERVER_SERVICE, SYSTEM_NAMESPACE
-from standalone.up.install import announce_server, install
+from standalone.up.install import announce_server
 from tests.server.question import Target
+from tests.standalone.installed import installed
 
 LEASES = ("coordination.k8s.io", "leases")
 
@@ -40,9 +40,8 @@ class SmallWorld:
 
     async def start(self) -> None:
         """Start everything."""
-        self._api = await self._stack.enter_async_context(ApiServer(self._folder / "api"))
+        self._api = await self._stack.enter_async_context(installed(self._folder / "api"))
         self.client = await self._stack.enter_async_context(Client(Access(self._api.url)))
-        await install(self.client)
         for hook in self._make_manager().admission.hooks():
             ref = hook.resource
             self._api.register_admission(

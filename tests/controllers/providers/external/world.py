@@ -25,14 +25,14 @@ from kube.access import Access
 from kube.client import Client
 from kube.errors import AlreadyExists, NotFound
 from kube.resource import ResourceRef
+from standalone.apiserver.server import ApiServer
 from standalone.up.config import SYSTEM_NAMESPACE
-from standalone.up.install import install
-from tests.cluster.api import access_to, api_server, manager_access_to
+from tests.cluster.api import access_to, installed_api, manager_access_to
 
 PROVIDER: Final = {"name": BINDING.provider_name, "version": BINDING.provider_version}
 NAMESPACE: Final = "default"
 DOMAIN: Final = "shop.test"
-WAIT_S: Final = 45.0
+WAIT_S: Final = 60.0
 ASK_AGAIN_S: Final = 0.05
 
 
@@ -40,7 +40,8 @@ class World:
     """Use as an asynchronous context manager. `now` is the wall clock of the provider, `elapsed_s` the clock that nobody puts."""
 
     def __init__(self, folder: Path, config: ExternalConfig | None = None, exchange: Exchange | None = None) -> None:
-        self.api = api_server(folder / "data")
+        self.api: ApiServer
+        self._data_dir = folder / "data"
         self.now = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
         self.elapsed_s = 1000.0
         self._config = config or ExternalConfig(queries_per_s=1000.0)
@@ -49,9 +50,8 @@ class World:
         self._requests = 0
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self.api)
+        self.api = await self._stack.enter_async_context(installed_api(self._data_dir))
         self.client = await self._stack.enter_async_context(Client(access_to(self.api), field_manager="test"))
-        await install(self.client)
         with suppress(AlreadyExists):
             await self.client.create(PROVIDERS, provider_manifest())
         provider = EnabledProvider(self._attach)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ from kube.errors import KubeError, NotFound
 from kube.informer import Informer
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
-from standalone.apiserver.server import ApiServer
 from tests.controllers.core.conversion.webhook import LocalResolver
 from tests.controllers.providers.hosted.name_server import FakeNameServer, announce
+from tests.standalone.installed import installed
 
 SYSTEM = "dns-system"
 TEAM = "team"
@@ -40,7 +41,7 @@ DEFINITIONS = ResourceRef(
 )
 PATIENCE = Patience(pending_s=0.1, outage_s=0.6, page_s=60.0, refusal_s=1.0, resync_s=600.0)
 PARAMETERS: dict[str, Any] = {"nameServers": [{"name": "ns1.dns.test"}, {"name": "ns2.dns.test"}]}
-WAIT_S = 30.0
+WAIT_S = 60.0
 ASK_AGAIN_S = 0.05
 
 
@@ -74,30 +75,23 @@ class World:
     class_ref = ZONE_CLASSES
 
     def __init__(self, data_dir: Path) -> None:
-        self._api = ApiServer(data_dir)
+        self._data_dir = data_dir
+        self._stack = AsyncExitStack()
         self.config = HostedConfig(namespace=SYSTEM, patience=PATIENCE)
         self.servers: dict[str, FakeNameServer] = {}
         self._changed = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> World:
-        await self._api.start()
-        self.client = Client(Access(self._api.url), field_manager="test")
-        await self.client.__aenter__()
-        for definition in definitions():
-            await self.client.create(DEFINITIONS, definition)
-        for namespace in (SYSTEM, TEAM):
-            await self.namespace(namespace)
-        await self.until_async(self._served)
-        await self.client.create(PROVIDERS, provider_manifest())
+        api = await self._stack.enter_async_context(installed(self._data_dir, _install))
+        self.client = await self._stack.enter_async_context(Client(Access(api.url), field_manager="test"))
         await self.start_manager()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for name in list(self._tasks):
             await self.stop(name)
-        await self.client.__aexit__(None, None, None)
-        await self._api.stop()
+        await self._stack.aclose()
 
     async def start_manager(self, name: str = "manager") -> None:
         """Run the controllers with empty memory, as after a restart; a second name gives a second manager."""
@@ -137,9 +131,6 @@ class World:
     async def announce(self, **ready: bool) -> None:
         """Say which name servers are ready."""
         await announce(self.client, SYSTEM, self.config.server_service, ready)
-
-    async def namespace(self, name: str) -> None:
-        await self.client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
     async def zone_class(self, name: str = "hosted", **spec: Any) -> None:
         """Create a class in the team's namespace."""
@@ -296,13 +287,25 @@ class World:
             for controller in self.provider.controllers:
                 tasks.create_task(controller.run())
 
-    async def _served(self) -> bool:
-        try:
-            for ref in (PROVIDERS, ZONE_CLASSES, ZONE_UNITS, HOSTED_ZONES):
-                await self.client.list(ref)
-        except KubeError:
-            return False
-        return True
+
+async def _install(client: Client) -> None:
+    for definition in definitions():
+        await client.create(DEFINITIONS, definition)
+    for name in (SYSTEM, TEAM):
+        await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    async with asyncio.timeout(WAIT_S):
+        while not await _are_served(client):  # noqa: ASYNC110 - only the API knows
+            await asyncio.sleep(ASK_AGAIN_S)
+    await client.create(PROVIDERS, provider_manifest())
+
+
+async def _are_served(client: Client) -> bool:
+    try:
+        for ref in (PROVIDERS, ZONE_CLASSES, ZONE_UNITS, HOSTED_ZONES):
+            await client.list(ref)
+    except KubeError:
+        return False
+    return True
 
 
 def keys(found: Mapping[tuple[str, str], Any]) -> set[str]:
