@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from cli.main import build
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 30.0
+TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

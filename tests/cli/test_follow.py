@@ -38,14 +38,14 @@ def put(fake: FakeApi, name: str, **spec: int) -> None:
 
 
 async def until_watched(fake: FakeApi) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not fake.watching:  # noqa: ASYNC110 - the fake server tells only when it is asked
             await asyncio.sleep(0)
 
 
 async def seen(steps: AsyncGenerator[list[Change]]) -> list[tuple[str, object]]:
     """The next changes that are any: names and specs, None for what is gone."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (changes := await anext(steps)):
             pass
     return [(change.key.name, change.obj and change.obj["spec"]) for change in changes]

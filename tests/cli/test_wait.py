@@ -23,7 +23,7 @@ def addresses(up: Up, name: str) -> list[str]:
     """What the name server answers to a query for A records."""
     host, port = up.dns
     query = dns.message.make_query(name, "A")
-    answer = asyncio.run(dns.asyncquery.udp(query, host, port=port, timeout=5))
+    answer = asyncio.run(dns.asyncquery.udp(query, host, port=port, timeout=30))
     return sorted(item.to_text() for rrset in answer.answer for item in rrset)
 
 

@@ -40,8 +40,8 @@ class Stand:
         self.kubectl.ok("apply", "--server-side", "-f", "-", stdin=json.dumps(items))
 
     def wait(self, what: str, condition: str = "Programmed") -> None:
-        self.kubectl.ok("wait", "--for=create", what, "--timeout=25s")
-        self.kubectl.ok("wait", f"--for=condition={condition}", what, "--timeout=25s")
+        self.kubectl.ok("wait", "--for=create", what, "--timeout=60s")
+        self.kubectl.ok("wait", f"--for=condition={condition}", what, "--timeout=60s")
 
 
 @contextmanager

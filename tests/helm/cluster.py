@@ -189,7 +189,7 @@ def server_words(manifests: list[Manifest], folder: Path, url: str, dns_port: in
 
 
 def _read(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=30) as answer:
         return str(answer.read(), "utf-8")
 
 

@@ -17,7 +17,7 @@ from typing import IO
 from tests.server.question import Target
 
 ROOT = Path(__file__).resolve().parents[2]
-START_S = 60.0
+START_S = 90.0
 END_S = 30.0
 READY = "Stop with Ctrl-C"
 

@@ -24,7 +24,7 @@ from kube.resource import ResourceRef
 from tests.product.claim import ZONE, Claim, Record, zone, zone_class
 from tests.server.question import Target, records
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 REFS = {"ZoneClass": ZONE_CLASSES, "Zone": ZONES, "RecordSet": RECORD_SETS}
 EVERYTHING = (ZONE_CLASSES, ZONES, RECORD_SETS, ZONE_UNITS, HOSTED_ZONES)
 

@@ -17,8 +17,8 @@ from tests.server.process import free_port
 from tests.server.question import Target
 
 HOST = "127.0.0.1"
-START_S = 30.0
-END_S = 10.0
+START_S = 60.0
+END_S = 30.0
 
 Configuration = Callable[[Path, int, Mapping[str, Path]], str]
 

@@ -17,8 +17,8 @@ from server.listening.listen import open_pair
 from tests.server.question import Target
 
 ROOT = Path(__file__).resolve().parents[2]
-START_S = 30.0
-END_S = 10.0
+START_S = 60.0
+END_S = 30.0
 
 
 @dataclass

@@ -19,7 +19,7 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
-TIMEOUT_S = 5.0
+TIMEOUT_S = 20.0
 SILENCE_S = 0.3
 
 Record = tuple[str, int, str, str]

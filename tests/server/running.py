@@ -19,7 +19,7 @@ from server.config import Address, ServerConfig
 from tests.server.hosted_api import HostedApi
 
 ANY_PORT = Address("127.0.0.1", 0)
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ from tests.server.edns import COOKIE, KEEPALIVE, NSID, ask
 from tests.server.process import ROOT, free_port, serving
 from tests.server.question import Target
 
-START_S = 30.0
+START_S = 60.0
 
 
 @contextmanager

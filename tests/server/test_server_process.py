@@ -119,7 +119,7 @@ def test_a_signal_ends_it_after_what_was_asked_is_answered(number: signal.Signal
     query = dns.message.make_query("www.shop.example.", "A").to_wire()
     with serving([file], tmp_path) as server, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.connect((server.target.host, server.target.port))
-        udp.settimeout(5)
+        udp.settimeout(30)
         with server.target.connect() as tcp:
             tcp.sendall(framed(query))
             read_framed(tcp)
@@ -132,7 +132,7 @@ def test_a_signal_ends_it_after_what_was_asked_is_answered(number: signal.Signal
             assert all(udp.recv(512) for _ in range(50))
             assert all(read_framed(tcp) for _ in range(50))
             assert tcp.recv(1) == b""
-        assert server.process.wait(10) == 0
+        assert server.process.wait(30) == 0
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-TIMEOUT_S = 90.0 if os.environ.get("DNS_API_KUBE_URL") else 20.0
+TIMEOUT_S = 90.0 if os.environ.get("DNS_API_KUBE_URL") else 60.0
 """A real garbage collector takes half a minute to notice a new kind."""
 
 JSON = "application/json"

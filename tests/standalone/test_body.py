@@ -20,7 +20,7 @@ def test_aliases_are_read() -> None:
     assert decode_yaml(b"a: &a {x: 1}\nb: *a\nc: '* & *'\n") == {"a": {"x": 1}, "b": {"x": 1}, "c": "* & *"}
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("content", "why"),
     [

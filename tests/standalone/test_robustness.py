@@ -77,7 +77,9 @@ PARAMETERS = (
     "watch",
 )
 ARGUMENTS = ("", "0", "1", "-1", "a", "a=b", "a in (b)", "=", ",", "(", "Exact", "NotOlderThan", "true", "é")
-FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -196,7 +198,7 @@ async def test_odd_paths_are_answered(rest: Rest, path: str) -> None:
     assert (await rest.get(path)).code in (200, 404)
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(90)
 async def test_a_body_that_nests_too_deeply_is_refused(rest: Rest, server: ApiServer, widgets: Widgets) -> None:
     del server  # a real one takes more
     definition = (await rest.get(widgets.definition_path)).ok()
@@ -215,7 +217,7 @@ async def test_a_body_that_nests_too_deeply_is_refused(rest: Rest, server: ApiSe
     (await rest.put(widgets.at("one"), stored)).ok()
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(90)
 async def test_a_client_may_wait_to_be_asked_for_its_body(rest: Rest, server: ApiServer) -> None:
     body = orjson.dumps(config_map("one", text="x" * 100_000))
     async with ClientSession() as session:

@@ -195,7 +195,9 @@ States = dict[int, dict[str, int]]
 """What was stored at each version: a count by name."""
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(steps=STEPS, kept_events=st.integers(1, 50))
 async def test_every_kept_version_can_be_listed_and_resumed_from(
     steps: list[tuple[str, str]], kept_events: int, tmp_path_factory: pytest.TempPathFactory

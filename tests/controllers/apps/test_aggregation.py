@@ -87,7 +87,7 @@ class Cluster:
         await self.client.apply(
             CONFIG_MAPS, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
         )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not list(self.informer.items()):  # noqa: ASYNC110 - only the cache knows
                 await asyncio.sleep(0.01)
 

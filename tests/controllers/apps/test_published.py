@@ -15,7 +15,7 @@ from tests.product.conftest import fresh_stage
 from tests.product.run import running
 from tests.product.stage import Stage
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ WWW = {
     "ttl": 60,
     "a": {"addresses": ["192.0.2.1"]},
 }
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 class CountingRecorder(EventRecorder):

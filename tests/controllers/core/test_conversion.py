@@ -35,7 +35,7 @@ from tests.controllers.core.conversion.webhook import ConversionServer, LocalRes
 DEFINITIONS = ResourceRef(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 Object = dict[str, Any]
 Told = tuple[str, str]
 

@@ -19,8 +19,8 @@ import dns.message
 
 from controllers.probe.address import Address
 
-START_S = 20.0
-END_S = 10.0
+START_S = 60.0
+END_S = 30.0
 HEAD = """$ORIGIN {zone}.
 $TTL 300
 @ IN SOA ns1.{zone}. hostmaster.{zone}. {serial} 3600 600 86400 60

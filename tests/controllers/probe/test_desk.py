@@ -190,7 +190,7 @@ async def test_a_round_is_broken_off_when_its_zone_is_forgotten() -> None:
     run = asyncio.ensure_future(desk.controllers[0]._reconcile(ZONE))
     await began.wait()
     desk.forget(ZONE)
-    async with asyncio.timeout(5.0):
+    async with asyncio.timeout(30.0):
         assert await run is None
     assert told == []
 

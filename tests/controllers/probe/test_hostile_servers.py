@@ -90,21 +90,21 @@ async def test_what_a_slow_server_has_not_said_by_the_end_of_the_round_is_not_kn
 ) -> None:
     monkeypatch.setattr("controllers.probe.prober.WAITS_LIMIT", 1)
     monkeypatch.setattr("controllers.probe.prober.QUESTION_S", 0.0)
-    subjects = tuple(Subject(f"n{number}", A) for number in range(400))
+    subjects = tuple(Subject(f"n{number}", A) for number in range(800))
     async with hostile(say_address, delay_s=0.3) as (address, _):
-        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(address,), timeout_s=1.0)
-        async with asyncio.timeout(8.0):  # 400 answers, 32 at a time, would take 3.9 s, were they all waited for
+        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(address,), timeout_s=3.0)
+        async with asyncio.timeout(30.0):
             found = await prober().probe(plan)
-    assert found.ended_s - found.began_s < 3.0
-    assert found.faults == ("the look was ended after 1 s, before every server had answered",)
-    words = [found.told(Question(f"n{number}.shop.test", A))[0][1] for number in range(400)]
+    assert found.ended_s - found.began_s < 6.0  # 800 answers, 32 at a time, would take 7.5 s, were they all waited for
+    assert found.faults == ("the look was ended after 3 s, before every server had answered",)
+    words = [found.told(Question(f"n{number}.shop.test", A))[0][1] for number in range(800)]
     assert {each.outcome for each in words} == {Outcome.DATA, Outcome.SILENT}
     assert {each.word for each in words if each.outcome is Outcome.SILENT} == {"OVERDUE"}
-    wanted = Wanted(Fqdn("n399.shop.test"), RecordType.A, frozenset({"192.0.2.1"}), 60, ())
-    late = judge_records(wanted, found.told(Question("n399.shop.test", A)), require_all=True)
+    wanted = Wanted(Fqdn("n799.shop.test"), RecordType.A, frozenset({"192.0.2.1"}), 60, ())
+    late = judge_records(wanted, found.told(Question("n799.shop.test", A)), require_all=True)
     assert late.programmed.reason is Reason.PROVIDER_UNAVAILABLE
     assert not late.missing
-    assert "the look was ended after 1 s" in judge_zone(found).message
+    assert "the look was ended after 3 s" in judge_zone(found).message
 
 
 async def test_a_way_to_the_zone_that_takes_too_long_says_nothing_of_the_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ async def test_aliases_to_ever_new_names_are_followed_at_the_server_that_told_th
 
     subjects = tuple(Subject(f"n{each}", A, proof=True) for each in range(10))
     async with hostile(refer) as (one, first), hostile(refer) as (two, second):
-        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two), timeout_s=2.0)
+        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two), timeout_s=30.0)
         found = await prober().probe(plan)
     most = 2 + len(subjects) + ALIAS_LIMIT * (len(subjects) + 1)
     assert (first.asked, second.asked) == (most, most)
@@ -149,7 +149,7 @@ async def test_what_is_kept_of_one_zone_has_a_bound_and_what_is_beyond_it_is_not
 
     subjects = tuple(Subject(f"n{each}", TXT) for each in range(100))
     async with hostile(talk) as (one, _), hostile(talk) as (two, _), hostile(talk) as (three, _):
-        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two, three), timeout_s=5.0)
+        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two, three), timeout_s=30.0)
         found = await prober().probe(plan)
     answers = [answer for each in found.answers.values() for answer in each.values()]
     kept_chars = sum(len(value) + VALUE_CHARS for answer in answers for value in answer.values)
@@ -165,7 +165,7 @@ async def test_what_many_servers_say_alike_is_kept_once() -> None:
 
     subjects = tuple(Subject(f"n{each}", TXT) for each in range(50))
     async with hostile(talk) as (one, _), hostile(talk) as (two, _):
-        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two), timeout_s=5.0)
+        plan = Plan(Fqdn("shop.test"), subjects, name_servers=(one, two), timeout_s=30.0)
         found = await prober().probe(plan)
     assert {answer.word for each in found.answers.values() for answer in each.values()} == {"NOERROR"}
 

@@ -30,7 +30,7 @@ big IN TXT {BIG}
 mail IN MX 10 MX1.{ZONE}.
 caa IN CAA 0 issue "ca.test"
 """
-TIMEOUT_S = 2.0
+TIMEOUT_S = 10.0
 
 
 async def ask(server: Address, name: str, kind: str) -> Answer:

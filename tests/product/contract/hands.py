@@ -21,7 +21,7 @@ from tests.product.contract.model import HOMES, ONE, OWNER, TEAM, TWO, ClaimStat
 from tests.product.contract.small_world import SmallWorld
 from tests.product.stage import Object
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 POLL_S = 0.05
 QUIET_S = 0.4
 PAUSES_S = (0.0, 0.0, 0.002, 0.02)

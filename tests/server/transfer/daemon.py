@@ -18,7 +18,7 @@ SECRET = "c2VjcmV0IG9mIHRyYW5zZmVycyBpbiB0ZXN0cyBvbmx5"
 KEY_NAME = "transfer.test"
 ALGORITHM = "hmac-sha256"
 KEY_LINE = f"{ALGORITHM}:{KEY_NAME}:{SECRET}\n"
-END_S = 10.0
+END_S = 30.0
 HOST = "127.0.0.1"
 
 

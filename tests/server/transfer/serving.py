@@ -23,7 +23,7 @@ from tests.server.transfer.daemon import HOST, KEY_LINE, KEY_NAME
 from tests.server.transfer.zone import EditedZone, keyring
 
 ZONE = "edit.test"
-TIMEOUT_S = 10.0
+TIMEOUT_S = 30.0
 
 
 @asynccontextmanager

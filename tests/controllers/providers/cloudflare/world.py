@@ -47,7 +47,7 @@ PATIENCE = Patience(
     confirm_s=0.02, resync_s=600.0, refusal_s=0.3, outage_s=0.2, grace_s=0.4, retry_s=0.05, retry_at_most_s=0.2
 )
 PACE = PacePolicy(rate_per_s=10_000, burst=10_000, pause_s=0.05)
-WAIT_S = 30.0
+WAIT_S = 60.0
 REFS = {
     "Secret": SECRETS,
     "CloudflareIdentity": CLOUDFLARE_IDENTITIES,
