@@ -6,7 +6,7 @@ Owns their names and content. Whether they are used is for the templates to deci
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -18,11 +18,24 @@ from controllers.core.providercontract.own_kind import OwnKind
 from controllers.manifests import definitions, render
 from controllers.registry import REGISTRATIONS
 
+KEPT: Final = {
+    "argocd.argoproj.io/sync-options": "Delete=false,Prune=false",
+    "kustomize.toolkit.fluxcd.io/prune": "disabled",
+}
+"""Helm never takes definitions away, and with them every claim; Argo CD and Flux have to be told not to."""
+
+
+def kept_definitions() -> Iterator[tuple[str, str]]:
+    """Yield (name, content) of the file of every definition."""
+    for definition in definitions():
+        metadata = {**definition["metadata"], "annotations": KEPT}
+        yield f"{metadata['name']}.yaml", render({**definition, "metadata": metadata})
+
 
 def chart_files() -> Iterator[tuple[str, str]]:
     """Yield (path within the chart, content) of every generated file."""
-    for definition in definitions():
-        yield f"crds/{definition['metadata']['name']}.yaml", render(definition)
+    for name, text in kept_definitions():
+        yield f"crds/{name}", text
     core = _hooks(ENDPOINT_KINDS)
     yield "files/core/webhooks.yaml", _entries(core)
     for each in REGISTRATIONS:

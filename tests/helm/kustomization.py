@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import yaml
 
-from controllers.manifests import definitions, render
+from controllers.manifests import render
 from tests.helm.chart import Manifest
 from tests.helm.chart import render as render_chart
+from tests.helm.chart_file import kept_definitions
 from tests.helm.place import NAMESPACE
 
 COMPONENTS: Final = {name: (f"providers.{name}.enabled=true",) for name in ("external", "hosted")}
@@ -32,9 +33,9 @@ def kustomize_files() -> Iterator[tuple[str, str]]:
     """Yield (path, content) of every file."""
     default = installed()
     resources = []
-    for definition in definitions():
-        resources.append(f"definitions/{definition['metadata']['name']}.yaml")
-        yield f"default/{resources[-1]}", render(definition)
+    for name, text in kept_definitions():
+        resources.append(f"definitions/{name}")
+        yield f"default/{resources[-1]}", text
     for manifest in (_NAMESPACE, *default.values()):
         resources.append(_file_name(manifest))
         yield f"default/{resources[-1]}", render(manifest)

@@ -21,9 +21,9 @@ import yaml
 from standalone.apiserver.kinds.builtin import BUILT_IN
 from standalone.apiserver.server import ApiServer
 from standalone.resource import Resource
-from tests.helm.chart import EVERYTHING, NOTHING, Manifest, names, only, render
+from tests.helm.chart import EVERYTHING, NOTHING, PROVIDERS, Manifest, names, only, render
 from tests.helm.gate import own_loop
-from tests.helm.place import BIN, CHART, NAMESPACE
+from tests.helm.place import BIN, CHART, KUSTOMIZE, NAMESPACE
 from tests.helm.test_consistency import ROWS, rendered
 from tests.standalone.kubectl.command import Command
 
@@ -226,6 +226,20 @@ def test_zones_outlive_every_change_of_switches_and_the_release_itself(
     assert _identities(here, *kept) == before, "definitions were written anew over those that are there"
     helm.ok("uninstall", "dns-api", "--timeout=25s")
     here.ok("delete", *kept, "--timeout=25s")
+
+
+def test_a_kustomization_comes_after_its_definitions_and_goes_without_them(kubectl: Command) -> None:
+    definitions, overlay = str(KUSTOMIZE / "default" / "definitions"), str(KUSTOMIZE / "everything")
+    kubectl.ok("apply", "--server-side", "--force-conflicts", "-f", definitions)
+    kubectl.ok("wait", "--for=condition=Established", "-f", definitions, "--timeout=25s")
+    kubectl.ok("apply", "--server-side", "-k", overlay)
+    assert len(kubectl.ok("get", "providers", "-o", "name").split()) == len(PROVIDERS)
+    kubectl.ok("delete", "-k", overlay, "-l", "app.kubernetes.io/name=dns-api", "--timeout=25s")
+    assert kubectl.ok("get", "providers,validatingwebhookconfigurations", "-o", "name") == ""
+    assert kubectl.within(NAMESPACE).ok("get", "deployments,services,serviceaccounts", "-o", "name") in (
+        "",
+        "serviceaccount/default\n",
+    )
 
 
 def _zone_and_what_follows() -> Iterator[dict[str, object]]:
