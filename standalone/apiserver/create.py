@@ -34,7 +34,7 @@ async def create(
         warnings += await api.admission.review(Operation.CREATE, target, obj, None, options, user)
         async with api.store.locked(target.key) as existing:
             if existing is not None:
-                raise already_exists(target.resource, target.name)
+                raise already_exists(target.resource, target.name, terminating=existing.terminating)
             if options.dry_run:
                 return Outcome(201, obj, None, tuple(warnings))
             api.check_namespace(target)  # it may have begun to terminate while admission was asked

@@ -12,7 +12,14 @@ from typing import Any
 from standalone.apiserver.api import Api, Outcome
 from standalone.apiserver.create import create
 from standalone.apiserver.option import WriteOptions
-from standalone.apiserver.status import ApiError, apply_conflict, bad_request, invalid_options, unsupported_media_type
+from standalone.apiserver.status import (
+    ApiError,
+    apply_conflict,
+    bad_request,
+    conflict,
+    invalid_options,
+    unsupported_media_type,
+)
 from standalone.apiserver.target import Target, User
 from standalone.apiserver.update import Edit, change
 from standalone.fields.apply import ApplyConflict, ApplyError, server_side_apply
@@ -76,6 +83,7 @@ async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, 
             absent = api.store.get(target.key) is None and not target.subresource
             try:
                 if absent:
+                    _check_new(target, applied)
                     merged = await api.aside.run(
                         options.body_bytes, lambda: _merged(api, target, None, applied, options)
                     )
@@ -91,6 +99,14 @@ async def _apply(api: Api, target: Target, applied: Any, options: WriteOptions, 
         raise apply_conflict(error.message, error.causes) from error
     except ApplyError as error:
         raise ApiError(error.status_code, error.reason, error.message) from error
+
+
+def _check_new(target: Target, applied: JsonObject) -> None:
+    """Refuse to make anew what a configuration that names a uid says is there (409)."""
+    metadata = applied.get("metadata")
+    if isinstance(metadata, dict) and (uid := metadata.get("uid")):
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(target.resource, target.name, why)
 
 
 def _merged(

@@ -71,8 +71,9 @@ def no_such_path() -> ApiError:
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def already_exists(resource: Resource, name: str) -> ApiError:
-    message = f'{resource.group_resource} "{name}" already exists'
+def already_exists(resource: Resource, name: str, *, terminating: bool = False) -> ApiError:
+    going = "object is being deleted: " if terminating else ""
+    message = f'{going}{resource.group_resource} "{name}" already exists'
     return ApiError(409, "AlreadyExists", message, _details(resource, name))
 
 

@@ -139,6 +139,14 @@ async def test_the_last_owner_of_anything_may_give_up_a_status(rest: Rest, widge
     assert ("status" in given_up, "managedFields" in given_up["metadata"]) == (False, False)
 
 
+async def test_what_names_a_uid_is_not_made_anew(rest: Rest, namespace: str) -> None:
+    path = f"{config_maps(namespace)}/one"
+    reply = await rest.apply(path, config_map("one", metadata={"uid": "of-another"}), "me")
+    assert "uid mismatch" in reply.refused(409, "Conflict")
+    made = (await rest.apply(path, config_map("one"), "me")).ok()
+    (await rest.apply(path, config_map("one", metadata={"uid": made["metadata"]["uid"]}), "me")).ok()
+
+
 async def test_labels_are_owned_by_key(rest: Rest, namespace: str) -> None:
     path = f"{config_maps(namespace)}/one"
     (await rest.apply(path, config_map("one", metadata={"labels": {"a": "1"}}, x="1"), "me")).ok()

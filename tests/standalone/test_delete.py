@@ -31,6 +31,8 @@ async def test_finalizers_hold_an_object(rest: Rest, widgets: Widgets) -> None:
     assert marked["metadata"]["generation"] == 2
     assert (await rest.get(widgets.at("one"))).ok() == marked
     assert (await rest.delete(widgets.at("one"))).ok() == marked
+    again = await rest.post(widgets.path, widgets.make("one"))
+    assert again.refused(409, "AlreadyExists").startswith("object is being deleted: ")
 
 
 async def test_the_last_finalizer_lets_it_go(rest: Rest, widgets: Widgets) -> None:
