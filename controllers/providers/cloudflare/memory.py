@@ -6,7 +6,7 @@ Losing it costs requests and patience, never correctness: everything here can be
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.verdict import Verdict
@@ -19,22 +19,33 @@ from kube.object import ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A change that the API refused, or took and does not show, not to be tried again before `until`."""
+    """A change that the API refused, or took and does not show: not to be tried again before `until`, which is `wait_s` after it was."""
 
     change: Change
     verdict: Verdict
+    wait_s: float
     until: float
 
 
 @dataclass(slots=True)
 class ZoneMemory:
-    """One zone's memory. `inputs` are what the last look was made for; it need not be repeated for the same before `due`."""
+    """One zone's memory. `inputs` are what the last look was made for; it need not be repeated for the same before `due`.
+
+    `request` is the last one that somebody made for a look.
+    """
 
     items: ItemCache[Item] = field(default_factory=lambda: ItemCache(convert))
     refusals: dict[ObjectKey, Refusal] = field(default_factory=dict)
+    request: str | None = None
     inputs: Hashable = None
     due: float = 0.0
     failures: int = 0
+
+    def heed(self, request: str | None) -> None:
+        """Have nothing wait that was refused before a new request for a look."""
+        if request != self.request:
+            self.request = request
+            self.refusals = {key: replace(each, until=0.0) for key, each in self.refusals.items()}
 
     def rest_s(self, inputs: Hashable, now: float) -> float:
         """Return how long a look can wait that nothing new asks for, 0 when it cannot."""

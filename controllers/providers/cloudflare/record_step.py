@@ -38,6 +38,9 @@ from kube.object import ObjectKey
 REQUEST_CHANGES: Final = 200
 """Changes that are put together in one request, so that its note in the ledger stays small; one item alone may have more."""
 
+REFUSALS_AT_LAST: Final = 12
+"""How many times as long as at first a refused change waits in the end: what is wrong once is mostly wrong for good, and is sent alone."""
+
 ASKED_IN_A_LOOK: Final = 50
 """Records that are not listed and asked for one by one, so that many of them hold up neither the others nor the account."""
 
@@ -183,11 +186,16 @@ class RecordWork:
                     DRIFT_REPAIRS.labels("cloudflare").inc()
             if plan.adopted:
                 self.announcer.records_adopted(self.zone, plan)
+            old = self.memory.refusals.get(key)
+            again = old is not None and old.change == plan.change
             if outcome is not None and (outcome.refused or outcome.done):
                 verdict = UNKEPT if outcome.done else outcome.verdict
                 verdict = STILL_LISTED if verdict == VANISHED else verdict
-                refusals[key] = Refusal(plan.change, verdict, self.now + self.patience.refusal_s)
-            elif (old := self.memory.refusals.get(key)) is not None and old.change == plan.change:
+                wait_s = self.patience.refusal_s
+                if old is not None and again and outcome is not submission.full:
+                    wait_s = min(2 * old.wait_s, REFUSALS_AT_LAST * self.patience.refusal_s)
+                refusals[key] = Refusal(plan.change, verdict, wait_s, self.now + wait_s)
+            elif old is not None and again:
                 refusals[key] = old
         self.memory.refusals = refusals
         step.intents = submission.intents.without(_settled(plans, submission.intents))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.reason import Reason
 from controllers.api.verdict import ACCEPTED, Verdict, refused, waiting
 from controllers.api.zone_unit import ZoneUnit, ZoneUnitStatus
@@ -76,6 +77,8 @@ class ZoneUnitReconciler:
             return Requeue(rest_s)
         memory.inputs = None
         main = view.main
+        if main is not None:
+            memory.heed(main.meta.annotations.get(RECONCILE_REQUEST))
         if stage is Stage.CLEAN_UP or main is None:
             due_s = await self._clean_up(view, memory)
             if due_s is None:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.api.condition import MESSAGE_LIMIT
 from controllers.ledger.result import faulty
+from controllers.providers.cloudflare.batch import Change
+from controllers.providers.cloudflare.binding import Patience
+from controllers.providers.cloudflare.client import CloudflareClient, RecordListing
+from controllers.providers.cloudflare.failure import RejectedError
 from controllers.providers.cloudflare.intent import Intents, RecordIntent, parse_intents
+from controllers.providers.cloudflare.memory import ZoneMemory
+from controllers.providers.cloudflare.ownership.announcement import Announcer
 from controllers.providers.cloudflare.plan import Known, refuse_blocked, refuse_shadowed
+from controllers.providers.cloudflare.record import CloudflareRecord
+from controllers.providers.cloudflare.record_step import RecordWork
 from controllers.providers.cloudflare.schedule import schedule, split
+from controllers.providers.cloudflare.submission import QUOTA_CODE
+from controllers.providers.cloudflare.zone_fact import ZoneFact
 from kube.object import ObjectKey
 from tests.controllers.providers.cloudflare.build import (
     GRACE,
@@ -172,3 +183,48 @@ def test_notes_survive_a_round_trip() -> None:
     assert again.records[key] == RecordIntent(NOW, NOW + GRACE, ("a", "b", "c"))
     assert parse_intents(again.with_zone(None).without([key]).dump()) == Intents()
     assert parse_intents({"creatingZone": {"since": "then"}, "creatingRecords": [{"since": 3}]}) == Intents()
+
+
+class RefusingClient:
+    """An empty zone that takes nothing; `code` is that of its refusals."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        self.batches = 0
+
+    async def records(self, zone_id: str) -> RecordListing:
+        return RecordListing((), NOW)
+
+    async def batch(self, zone_id: str, change: Change) -> tuple[CloudflareRecord, ...]:
+        self.batches += 1
+        raise RejectedError("Cloudflare API rejected the request", code=self.code)
+
+
+async def refusals_in(hours: int, code: int, memory: ZoneMemory) -> int:
+    """How often records are sent that are refused each time, when a look is made each half minute."""
+    client, fact = RefusingClient(code), ZoneFact(ident(1), "example.com", "active", "full", ident(2), (), 200, NOW)
+
+    async def note(_: Intents) -> None:
+        return
+
+    for number in range(hours * 120):
+        work = RecordWork(
+            cast(CloudflareClient, client),
+            ObjectKey("team", "zone"),
+            fact,
+            memory,
+            Patience(),
+            cast(Announcer, None),  # nothing is done that could be told of
+            note,
+            1000.0 + number * 30.0,
+        )
+        await work.run([a("www")], [], Intents())
+    return client.batches
+
+
+async def test_what_is_refused_again_and_again_is_sent_less_and_less() -> None:
+    memory = ZoneMemory()
+    assert await refusals_in(2, 9003, memory) <= 14, "after 1, 2, 4, 8 and 12 minutes, and each 12 minutes then"
+    memory.heed("now")
+    assert await refusals_in(1, 9003, memory) >= 5, "a request for a look has it tried at once"
+    assert await refusals_in(1, QUOTA_CODE, ZoneMemory()) == 60, "what wants room alone is asked for steadily"
