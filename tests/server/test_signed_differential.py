@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import dns.flags
@@ -117,11 +118,16 @@ def hold_signed(asked: Asked, reply: dns.message.Message) -> None:
             assert (rrset.name, rrset.rdtype) in signed, f"{asked}: {rrset} has no signature"
 
 
-def compare(zones: Sequence[ZoneData], folder: Path) -> None:
+def compare(zones: Sequence[ZoneData], folder: Path, names: Sequence[str] = ()) -> None:
+    """Ask for all names around the zones, or for these below each apex."""
     plain, questions = write_zones([starred(number, zone) for number, zone in enumerate(zones)], folder)
     signed = {apex: sign(apex, path, WAYS[number % len(WAYS)]) for number, (apex, path) in enumerate(plain.items())}
     files = {apex: path for apex, path in signed.items() if path is not None}
     assert files
+    if names:
+        questions = [
+            Asked(apex, f"{name}.{apex}", kind) for apex in files for name in names for kind in ("A", "NS", "DS")
+        ]
     questions = [each for each in questions if each.zone in files and each.kind not in NOT_COMPARED]
     with beside(config(zone_files=tuple(map(ZoneFile, files.values())))) as server:
         ours = ask_all(server.target, questions)
@@ -159,6 +165,27 @@ def starred(number: int, zone: ZoneData) -> ZoneData:
     return ZoneData(zone.origin, (*zone.rrsets, RRset(star, zone_strategy.TXT, 300, (b"\x01*",))))
 
 
+def drawing_much() -> ZoneData:
+    """A zone of answers that are worked out when they are asked for, since they draw much on other names."""
+    name = partial(below, zone_strategy.APEX)
+    servers = tuple(name(b"ns%d" % number, b"cut") for number in range(300))
+    sets = (
+        zone_strategy.soa(1),
+        zone_strategy.apex_ns(),
+        RRset(name(b"big"), zone_strategy.A, 60, tuple(number.to_bytes(4, "big") for number in range(400))),
+        *(RRset(name(*labels), zone_strategy.CNAME, 60, (name(b"big"),)) for labels in ((b"alias",), (b"*", b"w"))),
+        RRset(name(b"chain"), zone_strategy.CNAME, 60, (name(b"x", b"w"),)),
+        RRset(name(b"old"), zone_strategy.DNAME, 60, (name(b"w"),)),
+        RRset(name(b"cut"), zone_strategy.NS, 60, servers),
+        *(RRset(server, zone_strategy.A, 60, (b"\xc0\0\2\1",)) for server in servers),
+    )
+    return ZoneData(zone_strategy.APEX, sets)
+
+
+def below(apex: WireName, *labels: bytes) -> WireName:
+    return WireName(b"".join(bytes((len(label),)) + label for label in labels) + apex)
+
+
 some = st.lists(zone_strategy.zones, min_size=8, max_size=8)
 many = st.lists(zone_strategy.zones, min_size=20, max_size=20)
 unhurried = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -173,6 +200,14 @@ def test_some_signed_zones_are_answered_as_by_others(
     tmp_path_factory: pytest.TempPathFactory, zones: list[ZoneData]
 ) -> None:
     compare(zones, tmp_path_factory.mktemp("zones"))
+
+
+@needs_a_peer
+@needs_a_signer
+@pytest.mark.slow
+def test_long_answers_of_signed_zones_are_as_those_of_others(tmp_path: Path) -> None:
+    names = ("alias", "chain", "x.w", "x.old", "cut", "x.cut", "no")
+    compare([drawing_much()] * len(WAYS), tmp_path, names)
 
 
 @needs_a_peer
