@@ -26,6 +26,7 @@ RECORD_LIMIT: Final = 512
 NAME_SERVER_LIMIT: Final = 64
 """So many name servers of the zone itself: what each of many servers says of them is kept, and compared."""
 _PLAIN: Final = {code: chr(code) for code in range(0x20, 0x7F)} | {0x5C: "\\\\"}
+_ADDRESSES: Final = frozenset({dns.rdatatype.A, dns.rdatatype.AAAA})
 _LAME: Final = frozenset({dns.rcode.REFUSED, dns.rcode.NOTAUTH})
 
 
@@ -68,7 +69,8 @@ class Answer:
     """One answer; `rcode` is its RCODE, or the outcome's own word when there was no message.
 
     `values` are the records of the asked type, for ALIAS those at the end of the chain as far as the server told it, and `chain` the
-    names along it. For REFERRAL `cut` is the delegated name and `values` are its name servers. `ttl_s` is the largest TTL among them.
+    names along it. For REFERRAL `cut` is the delegated name, `values` are its name servers and `glue` the addresses that the server gives
+    with them for the asked name (RFC 9471). `ttl_s` is the largest TTL among them.
     """
 
     outcome: Outcome
@@ -77,6 +79,7 @@ class Answer:
     ttl_s: int | None = None
     chain: tuple[str, ...] = ()
     cut: str | None = None
+    glue: frozenset[str] = frozenset()
 
     @property
     def word(self) -> str:
@@ -199,7 +202,8 @@ def _read_referral(message: dns.message.Message, question: Question, zone: str, 
             values = frozenset(text_of(each) for each in rrset)
             at_the_cut = owner == question.name and question.type == dns.rdatatype.NS
             outcome = Outcome.DATA if at_the_cut else Outcome.REFERRAL
-            return Answer(outcome, rcode, values, rrset.ttl, cut=owner)
+            glue = _find(message.additional, question.name, question.type) if question.type in _ADDRESSES else None
+            return Answer(outcome, rcode, values, rrset.ttl, cut=owner, glue=frozenset(map(text_of, glue or ())))
     return Answer(Outcome.LAME, rcode)
 
 

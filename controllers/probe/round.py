@@ -139,7 +139,7 @@ class Memory:
         known = self._known.get(answer)
         if known is not None:
             return known
-        texts = (*answer.values, *answer.chain, answer.cut or "")
+        texts = (*answer.values, *answer.chain, *answer.glue, answer.cut or "")
         size_chars = sum(len(each) + VALUE_CHARS for each in texts)
         if size_chars > self._left_chars:
             return TOO_MANY

@@ -61,8 +61,11 @@ def judge_records(wanted: Wanted, told: Told, *, require_all: bool) -> Observati
 def judge_stopped(wanted: Wanted, told: Told) -> Verdict | None:
     """Return None when every server has answered and none serves any of the values, else what is waited for."""
     silent = [(name, answer) for name, answer in told if not answer.outcome.is_answer]
-    serving = [(name, answer) for name, answer in told if answer.outcome is Outcome.DATA]
-    serving = [(name, answer) for name, answer in serving if answer.values & wanted.values]
+    serving = [
+        (name, answer)
+        for name, answer in told
+        if (answer.values if answer.outcome is Outcome.DATA else answer.glue) & wanted.values
+    ]
     if serving:
         words = f"{len(serving)} of {len(told)} servers still serve it: {_names(serving)}. Remove it from the zone."
         return refused(Reason.PROVIDER_CHANGE_PENDING, words)
@@ -78,7 +81,7 @@ def judge_zone(probed: Round) -> Verdict:
     faults = [*probed.faults]
     if left_out := probed.left_out():
         faults.append(f"the apex names {_listed(left_out)}, which nobody asks")
-    note = f" {'; '.join(dict.fromkeys(faults))}." if faults else ""
+    note = f" Seen besides: {'; '.join(dict.fromkeys(faults))}." if faults else ""
     if not told:
         reason = Reason.EXTERNAL_RESOURCE_NOT_FOUND if probed.denied else Reason.PROVIDER_UNAVAILABLE
         return _limited(refused(reason, f"No name server of {probed.zone} is found.{note}"))
@@ -113,6 +116,8 @@ def _find(wanted: Wanted, answer: Answer) -> Finding:
     match answer.outcome:
         case Outcome.DATA:
             return Finding.MATCH if answer.values == wanted.values else Finding.MISMATCH
+        case Outcome.REFERRAL if answer.glue and answer.glue == wanted.values:
+            return Finding.MATCH  # addresses below a delegation are given with it, and never by themselves
         case Outcome.ALIAS | Outcome.REFERRAL:
             return Finding.MISMATCH
         case Outcome.NO_DATA | Outcome.NO_NAME:
@@ -129,7 +134,7 @@ def _programmed(wanted: Wanted, findings: Iterable[tuple[Finding, str, Answer]],
     other = [
         f"{name} {answer.ttl_s}"
         for finding, name, answer in found
-        if finding is Finding.MATCH and wanted.ttl_s is not None and answer.ttl_s != wanted.ttl_s
+        if answer.outcome is Outcome.DATA and wanted.ttl_s is not None and answer.ttl_s != wanted.ttl_s
     ]
     if other:
         message += f" TTL: want {wanted.ttl_s}, got {_listed(other)}."
@@ -163,6 +168,8 @@ def describe(answer: Answer) -> str:
             return list_values(answer.values)
         case Outcome.ALIAS:
             return f"CNAME {answer.chain[0]}"
+        case Outcome.REFERRAL if answer.glue:
+            return f"{list_values(answer.glue)} with the delegation of {answer.cut}"
         case Outcome.REFERRAL:
             return f"a delegation of {answer.cut} to {list_values(answer.values)}"
         case Outcome.LAME if answer.rcode == "NOERROR":

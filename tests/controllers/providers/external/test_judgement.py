@@ -17,11 +17,12 @@ from controllers.probe.prober import Plan
 from controllers.probe.round import Round, Server, apex_questions
 from controllers.probe.subject import Subject, question_about
 from controllers.providers.external.judgement import Look, judge_items, zone_result
-from controllers.providers.external.observation import judge_zone, name_servers_of
+from controllers.providers.external.observation import judge_records, judge_stopped, judge_zone, name_servers_of
 from controllers.providers.external.parameters import DeletionPolicy, Settings
+from controllers.providers.external.wanted import Wanted
 from controllers.providers.external.zone_unit import Stamp, is_proof
 from zonemodel.name import Fqdn
-from zonemodel.record import ABody
+from zonemodel.record import ABody, RecordType
 
 DOMAIN = Fqdn("shop.test")
 CLASS = ClassBinding(uid="class", generation=1)
@@ -93,6 +94,16 @@ def test_a_server_that_nobody_could_ask_is_not_known_to_have_the_records() -> No
         ("ns1.example", "NOERROR"),
         ("gone.example", "NOADDRESS"),
     ]
+
+
+def test_glue_is_given_with_a_delegation_and_is_served_until_it_is_not() -> None:
+    wanted = Wanted(Fqdn("ns.lab.shop.test"), RecordType.A, frozenset({"192.0.2.53"}), 60, ())
+    referral = Answer(Outcome.REFERRAL, "NOERROR", frozenset({"ns.lab.shop.test"}), 300, cut="lab.shop.test")
+    with_glue = replace(referral, glue=frozenset({"192.0.2.53"}))
+    assert judge_records(wanted, [("ns1", with_glue)], require_all=True).programmed.accepted
+    assert not judge_records(wanted, [("ns1", referral)], require_all=True).programmed.accepted
+    assert judge_stopped(wanted, [("ns1", with_glue)]) is not None
+    assert judge_stopped(wanted, [("ns1", referral)]) is None
 
 
 def test_name_servers_that_the_class_leaves_out_are_told() -> None:
