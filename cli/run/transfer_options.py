@@ -18,6 +18,14 @@ from server.transfer.target import Target, parse_target
 from zonemodel.hosted_zone import Transfer
 from zonemodel.name import WireName, to_wire
 
+TsigKeys = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE|DIR",
+        help="File of TSIG keys, or folder of such files; read again when it changes; may be repeated.",
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class TransferOptions:
@@ -43,10 +51,7 @@ class TransferOptions:
             help="Whom to tell of changes of these zones; may be repeated.", metavar="[ORIGIN=]ADDRESS[:PORT][#KEY]"
         ),
     ] = None
-    tsig_keys: Annotated[
-        list[Path] | None,
-        typer.Option(help="File of TSIG keys, or folder of such files; read again when it changes; may be repeated."),
-    ] = None
+    tsig_keys: TsigKeys = None
 
     @property
     def transfer(self) -> TransferConfig:

@@ -16,14 +16,18 @@ from cli.run.failure import leaves
 from cli.run.logs import LogFormat, LogLevel, LogLevelOption, configure_logs
 from cli.run.process import relax_collector
 from cli.run.provider_options import Providers, with_up_options
+from cli.run.transfer_options import TsigKeys
 from kube.errors import KubeError
 from server.hosted.cache import CacheError
 from server.listening.listen import ListenError as DnsListenError
+from server.transfer.key import KeyFileError
 from standalone.apiserver.server import ListenError as ApiListenError
 from standalone.store.failure import DataDirError
 from standalone.up.announcement import Announcement
 from standalone.up.config import SYSTEM_NAMESPACE, UpConfig
 from standalone.up.run import up
+
+EXPECTED = (DataDirError, CacheError, KeyFileError, ApiListenError, DnsListenError, KubeError, TimeoutError)
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +52,7 @@ def up_command(
     http: Annotated[
         str | None, typer.Option(help="Where the name server's health and metrics listen.", metavar="HOST:PORT")
     ] = None,
+    tsig_keys: TsigKeys = None,
     demo: Annotated[bool, typer.Option("--demo", help="Seed a small zone, demo.test.")] = False,
     endpoint_recordset_namespace: RecordSetNamespace = None,
     service_source_enabled: ServiceSource = True,
@@ -70,6 +75,7 @@ def up_command(
         api=parse_address(api, "--api"),
         dns=parse_address(dns, "--dns"),
         http=parse_address(http, "--http") if http is not None else None,
+        tsig_keys=tuple(tsig_keys or ()),
         demo=demo,
         providers=providers(SYSTEM_NAMESPACE),
         apps=apps_config(endpoint_recordset_namespace, service_source_enabled, gateway_source_enabled),
@@ -78,7 +84,7 @@ def up_command(
     relax_collector()
     try:
         uvloop.run(up(config, Announcement(sys.stdout)))
-    except (DataDirError, CacheError, ApiListenError, DnsListenError, KubeError, TimeoutError, ExceptionGroup) as error:
+    except (*EXPECTED, ExceptionGroup) as error:
         texts = [_advice(each) for each in leaves(error)]
         if not all(texts):
             raise
@@ -90,7 +96,7 @@ def up_command(
 def _advice(error: Exception) -> str:
     """Return what to tell about an expected failure, nothing for any other one."""
     match error:
-        case DataDirError() | ApiListenError() | CacheError():
+        case DataDirError() | ApiListenError() | CacheError() | KeyFileError():
             return str(error)
         case DnsListenError():
             return f"{error}; the options are --dns and --http"

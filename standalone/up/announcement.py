@@ -69,7 +69,7 @@ class Announcement:
 
     def _applied(self, count: int, problems: Sequence[Problem]) -> None:
         if count:
-            self._line(f"  applied     {count} manifests")
+            self._line(f"  applied     {count} manifest{'' if count == 1 else 's'}")
         for problem in problems[:SHOWN_PROBLEMS]:
             self._line(f"  not applied {problem}")
         if len(problems) > SHOWN_PROBLEMS:

@@ -17,13 +17,17 @@ FIELD_MANAGER: Final = "dns-api-up"
 
 @dataclass(frozen=True, slots=True)
 class UpConfig:
-    """`manifests` are files and folders that are applied and watched; `api` and `dns` are (address, port), port 0 for a free one."""
+    """`manifests` are files and folders that are applied and watched, `tsig_keys` those of TSIG keys.
+
+    `api` and `dns` are (address, port), port 0 for a free one.
+    """
 
     data_dir: Path
     manifests: tuple[Path, ...] = ()
     api: tuple[str, int] = ("127.0.0.1", 6443)
     dns: tuple[str, int] = ("127.0.0.1", 5353)
     http: tuple[str, int] | None = None
+    tsig_keys: tuple[Path, ...] = ()
     demo: bool = False
     providers: tuple[EnabledProvider, ...] = ()
     apps: AppsConfig = field(default_factory=AppsConfig)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from kube.client import Client
 from kube.config import connect
 from server.app import NameServer
 from server.config import Address, ServerConfig
+from server.transfer.config import TransferConfig
 from standalone.apiserver.server import ApiServer
 from standalone.up.announcement import Announcement, example
 from standalone.up.config import SERVER_NAME, SYSTEM_NAMESPACE, UpConfig
@@ -36,7 +37,8 @@ LEASE_S: Final = 900.0
 async def up(config: UpConfig, announcement: Announcement) -> None:
     """Run until SIGINT or SIGTERM.
 
-    Raises DataDirError or ListenError, with a message that says what to do, when a part cannot start; nothing stays behind then.
+    Raises DataDirError or ListenError, with a message that says what to do, when a part cannot start; a first start then leaves no
+    kubeconfig behind.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -53,7 +55,11 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
     async with AsyncExitStack() as stack:
         announcement.starting(f"API server on {config.data_dir}")
         api = await stack.enter_async_context(ApiServer(config.data_dir, *config.api))
+        known = config.kubeconfig.exists()
         write_kubeconfig(config.kubeconfig, api.url, ca_pem=api.ca_pem, token=api.token)
+        unless_started = stack.enter_context(ExitStack())
+        if not known:
+            unless_started.callback(config.kubeconfig.unlink, missing_ok=True)
         client = await stack.enter_async_context(connect(config.kubeconfig))
         await install(client)
         announcement.starting("manager")
@@ -70,6 +76,7 @@ async def running(config: UpConfig, announcement: Announcement) -> AsyncIterator
             await until_served(client, shown)
         announcement.started(api.url, name_server.addresses, config.kubeconfig, applied, problems, shown)
         await stack.enter_async_context(_in_background(source.follow(announcement.applied_again)))
+        unless_started.pop_all()
         yield name_server
 
 
@@ -105,6 +112,7 @@ async def _start_name_server(stack: AsyncExitStack, client: Client, config: UpCo
             client=client,
             cache_dir=config.data_dir / "snapshots",
             http=(Address(*config.http),) if config.http is not None else (),
+            transfer=TransferConfig(key_files=config.tsig_keys),
         )
     )
     await name_server.start()

@@ -60,7 +60,7 @@ def test_the_demo_prints_a_query_that_is_answered(tmp_path: Path, environment: d
         match = re.fullmatch(r"dig @(\S+) -p (\d+) (\S+) A", line)
         assert match is not None
         query = dns.message.make_query(match[3], "A")
-        answer = asyncio.run(dns.asyncquery.udp(query, match[1], port=int(match[2]), timeout=5))
+        answer = asyncio.run(dns.asyncquery.udp(query, match[1], port=int(match[2]), timeout=30))
         assert answer.rcode() == dns.rcode.NOERROR
         assert sorted(item.to_text() for item in answer.answer[0]) == ["192.0.2.10", "192.0.2.11"]
         if shutil.which("dig"):
@@ -83,7 +83,7 @@ def test_the_example_of_make_run_is_served(tmp_path: Path, environment: dict[str
         match = re.fullmatch(r"dig @(\S+) -p (\d+) (\S+) (\S+)", line)
         assert match is not None
         answer = asyncio.run(
-            dns.asyncquery.udp(dns.message.make_query(match[3], match[4]), match[1], port=int(match[2]), timeout=5)
+            dns.asyncquery.udp(dns.message.make_query(match[3], match[4]), match[1], port=int(match[2]), timeout=30)
         )
         assert answer.answer != []
         process.send_signal(signal.SIGTERM)
@@ -130,7 +130,7 @@ def test_what_was_applied_is_there_after_a_kill(tmp_path: Path, environment: dic
         host, port = re.findall(r"([\d.]+):(\d+)", process.stdout.until("  DNS "))[0]
         process.stdout.until("Stop with Ctrl-C.")
         query = dns.message.make_query("www.demo.test", "A")
-        answer = asyncio.run(dns.asyncquery.udp(query, host, port=int(port), timeout=5))
+        answer = asyncio.run(dns.asyncquery.udp(query, host, port=int(port), timeout=30))
         assert len(answer.answer[0]) == 2
 
 
@@ -147,7 +147,7 @@ def test_a_broken_manifest_is_told_and_applied_when_it_is_mended(tmp_path: Path,
         cli = Cli({"KUBECONFIG": str(tmp_path / "d/kubeconfig")})
         assert cli.ok("get", "cm", "-o", "name") == "configmap/good\n"
         broken.write_text(text(config_map("mended")), encoding="utf-8")
-        process.stdout.until("applied     1 manifests")
+        process.stdout.until("applied     1 manifest")
         assert "configmap/mended" in cli.ok("get", "cm", "-o", "name")
 
 
@@ -161,6 +161,15 @@ def test_a_port_in_use_is_told(tmp_path: Path, environment: dict[str, str], take
     assert "in use" in result.stderr
     assert option in result.stderr
     assert "Traceback" not in result.stderr
+    assert not (tmp_path / "d/kubeconfig").exists()
+
+
+def test_keys_that_are_none_are_told(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "keys").write_text("nothing\n", encoding="utf-8")
+    words = ["--data-dir", str(tmp_path / "d"), "--tsig-keys", str(tmp_path / "keys")]
+    result = finished("up", *ANY_PORTS, *words, environment=environment)
+    assert result.code == 1
+    assert result.stderr.startswith(f"error: {tmp_path / 'keys'}: key 1 has another form, allowed are ")
 
 
 def test_a_folder_in_use_is_told(up: Up, environment: dict[str, str]) -> None:
