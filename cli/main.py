@@ -17,6 +17,8 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
+from cli.options.command_line import CommandLine
+
 COMMANDS: Final = {
     "up": ("cli.run.up", "Run API server, manager and name server in one process."),
     "apply": ("cli.objects.apply", "Apply manifests."),
@@ -46,8 +48,9 @@ def build(called: str | None) -> typer.Typer:
     """Return the command with `called` at work and the others as lines of the help."""
     app = typer.Typer(
         name="dns-api",
+        cls=CommandLine,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # messages in one piece, which people search for and programs read
         context_settings={"help_option_names": ["--help", "-h"]},
@@ -98,13 +101,21 @@ def _end(signum: int, _: FrameType | None) -> NoReturn:
     raise SystemExit(128 + signum)
 
 
+def _half_written() -> list[str]:
+    """Return the words of a line that a shell asks to complete, nothing when none does."""
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    return line.split()[1:] if "_DNS_API_COMPLETE" in os.environ else []
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of the process, or the one given."""
     if os.getpid() == 1:  # who is first in a container gets no signal that nobody handles yet
         signal.signal(signal.SIGTERM, _end)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        build(next((word for word in words if not word.startswith("-")), None))(words)
+        build(next((word for word in words or _half_written() if not word.startswith("-")), None))(
+            words, prog_name="dns-api"
+        )
     except KeyboardInterrupt:  # before a command minds signals itself
         raise SystemExit(INTERRUPTED) from None
     except OSError as error:

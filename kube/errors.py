@@ -23,6 +23,7 @@ A plain KubeError is an answer that fits none of these. Never retries anything.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -184,7 +185,22 @@ def from_transport(error: aiohttp.ClientError | OSError, doing: str) -> Unavaila
     """The error for a request that got no usable answer; `doing` names the request without its body."""
     if isinstance(error, TimeoutError):
         return Unavailable(f"{doing}: no answer in time")
+    if isinstance(error, aiohttp.InvalidURL):
+        return Unavailable(f"{doing}: this is no URL")
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientConnectorCertificateError):
+        return Unavailable(f"{doing}: cannot connect to {error.host}:{error.port}: {_words(error)}")
     return Unavailable(f"{doing}: {error or type(error).__name__}")
+
+
+def _words(error: aiohttp.ClientConnectorError | aiohttp.ClientConnectorCertificateError) -> str:
+    """Why there is no connection, in the system's words: the library's own tell its settings, too."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return str(error.certificate_error)
+    cause = error.os_error
+    if isinstance(error, aiohttp.ClientConnectorSSLError) and "WRONG_VERSION" in str(cause):
+        return "what answers there does not speak TLS"
+    system = cause.errno if type(cause).__module__ == "builtins" else None  # not one of TLS, nor of a resolver
+    return os.strerror(system) if system and system > 0 else str(cause.strerror or cause)
 
 
 def _kind_of(code: int, reason: str, details: Mapping[str, Any], message: str) -> type[KubeError]:

@@ -18,7 +18,7 @@ import typer
 from cli.api import kubeconfig as configuration
 from cli.api.refusal import CommandError, faults
 from kube.client import Client
-from kube.errors import ConfigError, KubeError, Unauthorized, Unavailable
+from kube.errors import ConfigError, KubeError, ResourceNotServed, Unauthorized, Unavailable
 
 Kubeconfig = Annotated[
     Path | None,
@@ -29,10 +29,12 @@ Kubeconfig = Annotated[
     ),
 ]
 Context = Annotated[
-    str | None, typer.Option("--context", help="Context of the kubeconfig, by default the current one.")
+    str | None,
+    typer.Option("--context", metavar="NAME", help="Context of the kubeconfig, by default the current one."),
 ]
 Namespace = Annotated[
-    str | None, typer.Option("--namespace", "-n", help="Namespace, by default the context's, else `default`.")
+    str | None,
+    typer.Option("--namespace", "-n", metavar="NAME", help="Namespace, by default the context's, else `default`."),
 ]
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Every namespace.")]
 Selector = Annotated[
@@ -50,7 +52,12 @@ class Connection:
     client: Client
     namespace: str
     server: str
-    advice: str
+    of_up: bool = False
+
+    @property
+    def advice(self) -> str:
+        """What to do when nothing answers."""
+        return "start it with `dns-api up`" if self.of_up else "see that it runs and that the address is right"
 
 
 Work = Callable[[Client], Awaitable[int]]
@@ -94,8 +101,7 @@ def _connect(files: configuration.Files, context: str | None) -> Connection:
 
         environ = {"KUBECONFIG": os.pathsep.join(str(path) for path in files.paths)}
         client = connect_any(None, context, field_manager=FIELD_MANAGER, environ=environ, warn=_show_warning)
-    advice = "start it with `dns-api up`" if files.of_up else "see that it runs and that the address is right"
-    return Connection(client, view.namespace, f"{view.server} ({files.origin})", advice)
+    return Connection(client, view.namespace, f"{view.server} ({files.origin})", files.of_up)
 
 
 def _connect_pod(context: str | None) -> Connection:
@@ -103,7 +109,7 @@ def _connect_pod(context: str | None) -> Connection:
 
     client = connect_any(None, context, field_manager=FIELD_MANAGER, warn=_show_warning)
     namespace = _POD_NAMESPACE.read_text(encoding="utf-8").strip() if _POD_NAMESPACE.is_file() else "default"
-    return Connection(client, namespace, "of the cluster", "see the pod's network and DNS")
+    return Connection(client, namespace, "of the cluster")
 
 
 def _explanation(error: KubeError | CommandError, connection: Connection) -> str:
@@ -114,6 +120,10 @@ def _explanation(error: KubeError | CommandError, connection: Connection) -> str
         advice = "its certificate is not by the authority that the kubeconfig names" if untrusted else connection.advice
         other = "or name another one with --kubeconfig or KUBECONFIG"
         return f"no answer from the API {connection.server}\n  {error.message}\n  {advice}, {other}"
+    if isinstance(error, ResourceNotServed):
+        advice = "wait until it says that it is up" if connection.of_up else "install dns-api there"
+        other = "or name another API with --kubeconfig or KUBECONFIG"
+        return f"the API {connection.server} does not serve what this takes: {error.message}\n  {advice}, {other}"
     if isinstance(error, Unauthorized):
         return f"the API {connection.server} does not take the credentials: {error.message}"
     return "\n  ".join(faults(error))

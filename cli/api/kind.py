@@ -17,6 +17,20 @@ from kube.discovery import Discovery
 from kube.resource import ResourceRef
 
 OWN_GROUP: Final = "dns.appthrust.io"
+OWN_TYPES: Final = (
+    "zones",
+    "recordsets",
+    "zoneclasses",
+    "zoneunits",
+    "providers",
+    "hostedzones",
+    "recordwithdrawals",
+    "recordwithdrawalwaivers",
+    "endpointrecordsets",
+    "route53identities",
+    "cloudflareidentities",
+)
+"""What shells offer; the server has more."""
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 
@@ -151,3 +165,8 @@ def _kind(group: str, version: str, entry: Mapping[str, Any]) -> Kind:
 
 def _spelled(kind: Kind) -> str:
     return f"{kind.ref.plural} ({', '.join(kind.short_names)})" if kind.short_names else kind.ref.plural
+
+
+def types_that_begin(incomplete: str) -> list[str]:
+    """Return the types of our own that a half-written word may mean; asks no API, so that a shell has them at once."""
+    return [each for each in OWN_TYPES if each.startswith(incomplete)]

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import yaml
 
+from cli.quantity import kind_of
 from kube.access import Access, with_token
 from kube.errors import ConfigError
 
@@ -93,8 +94,11 @@ def read(files: Files, context: str | None) -> View:
     cluster = _entry(documents, "clusters", "cluster", chosen.get("cluster"), files)
     user = _entry(documents, "users", "user", chosen["user"], files) if chosen.get("user") else {}
     server = cluster.get("server")
-    if not isinstance(server, str) or not server:
-        raise ConfigError(f"kubeconfig {files.origin}: cluster {chosen.get('cluster')!r} has no server")
+    if not isinstance(server, str) or not server.startswith(("http://", "https://")):
+        wanted = "http://HOST:PORT or https://HOST:PORT is required"
+        raise ConfigError(
+            f"kubeconfig {files.origin}: cluster {chosen.get('cluster')!r}: server: found {server!r}, {wanted}"
+        )
     plain = cluster.keys() <= _PLAIN_CLUSTER and user.keys() <= _PLAIN_USER
     return View(server, chosen.get("namespace") or "default", _access(server, cluster, user, files) if plain else None)
 
@@ -102,12 +106,14 @@ def read(files: Files, context: str | None) -> View:
 def _document(path: Path) -> dict[str, Any]:
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"kubeconfig {path}: cannot be read: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"kubeconfig {path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"kubeconfig {path}: is not UTF-8 text (octet {error.start})") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"kubeconfig {path}: is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"kubeconfig {path}: found {type(content).__name__}, a mapping is required")
+        raise ConfigError(f"kubeconfig {path}: found {kind_of(content)}, a mapping is required")
     return content
 
 

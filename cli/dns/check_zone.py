@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.quantity import counted
 from server.lint.check import Report, check_zone_file
 
 
@@ -38,12 +39,8 @@ def check_zone_command(
 
 def summary(file: Path, report: Report) -> str:
     """Return the last line: what the file is and how it fares."""
-    counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
+    counts = f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}"
     if not report.zone:
         return f"{file}: {counts}"
     serial = "without a serial" if report.serial is None else f"serial {report.serial}"
-    return f"{report.zone} {serial}, {_count(report.record_sets, 'record set')}: {counts}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{report.zone} {serial}, {counted(report.record_sets, 'record set')}: {counts}"

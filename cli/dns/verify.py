@@ -13,6 +13,7 @@ import typer
 
 from cli.api.connection import Context, Kubeconfig, Namespace, connect, run
 from cli.api.refusal import CommandError
+from cli.quantity import counted
 from cli.table import Layout
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.api.record_set import RecordSet, parse_record_set
@@ -230,7 +231,7 @@ def show(rows: Iterable[Row], found: Round, differences: bool) -> int:
     if shown:
         for line in Layout().lines([HEADER, *(row.cells() for row in shown)]):
             typer.echo(line)
-    count = f"{len(every):,} answers of {len(found.servers):,} servers"
+    count = f"{counted(len(every), 'answer')} of {counted(len(found.servers), 'server')}"
     typer.echo(f"{count}: {len(every) - len(bad):,} as wanted, {len(bad):,} not")
     return int(bool(bad) or not all(each.addresses for each in found.servers))
 

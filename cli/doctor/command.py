@@ -12,7 +12,7 @@ from typing import Annotated
 import orjson
 import typer
 
-from cli.api.connection import Context, Kubeconfig, Namespace, connect, run
+from cli.api.connection import Context, Kubeconfig, connect, run
 from cli.doctor.finding import Finding, is_healthy, lines, ok, unanswered
 from cli.doctor.installation import (
     examine_admission,
@@ -42,9 +42,18 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor_command(
-    namespace: Namespace = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="Namespace in which a wrong Zone is tried by a dry run, by default the context's, else `default`. "
+            "Objects of every namespace are examined.",
+        ),
+    ] = None,
     system_namespace: Annotated[
-        str, typer.Option(envvar="POD_NAMESPACE", help="Namespace of manager and name servers.")
+        str, typer.Option(envvar="POD_NAMESPACE", metavar="NAME", help="Namespace of manager and name servers.")
     ] = "dns-api-system",
     output: Annotated[Form, typer.Option("--output", "-o", help="Form of the output.")] = Form.TABLE,
     kubeconfig: Kubeconfig = None,

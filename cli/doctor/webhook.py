@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from cli.doctor.finding import Finding, failed, ok, unanswered, warning
 from cli.doctor.rights import DEPLOYMENTS
+from cli.quantity import counted
 from controllers.api.group import ENDPOINT_SLICES, SECRETS
 from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
@@ -85,7 +86,7 @@ def judge_configuration(configuration: Object, now: datetime) -> Iterator[Findin
     if missing := sorted(core - paths):
         remedy = "install the ValidatingWebhookConfiguration of this version: helm upgrade dns-api CHART"
         faults.append(warning(*about, f"nobody is asked about {', '.join(missing)}", remedy))
-    yield from faults or [ok(*about, f"{len(hooks)} webhooks, of an authority that is trusted")]
+    yield from faults or [ok(*about, f"{counted(len(hooks), 'webhook')}, of an authority that is trusted")]
 
 
 def judge_bundle(check: str, subject: str, bundle: str, now: datetime) -> Iterator[Finding]:
@@ -119,7 +120,7 @@ async def _answering(client: Client, namespace: str) -> AsyncIterator[Finding]:
     endpoints = [each for part in slices.items for each in part.get("endpoints") or ()]
     ready = sum((each.get("conditions") or {}).get("ready") is not False for each in endpoints)
     if ready:
-        yield ok(*about, f"{ready} managers are ready to answer")
+        yield ok(*about, f"{counted(ready, 'manager')} ready to answer")
         return
     remedy = f"see the managers' pods: kubectl -n {namespace} get pods -l app.kubernetes.io/component=manager"
     yield failed(*about, "no manager is ready to answer", remedy)

@@ -17,6 +17,7 @@ import dns.rdatatype
 
 from cli.api.condition import waits_for
 from cli.doctor.finding import Finding, Result, failed, ok, skipped, unanswered, warning
+from cli.quantity import counted
 from controllers.api.group import ENDPOINT_SLICES, RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.probe.address import Address
 from controllers.probe.answer import Question
@@ -52,7 +53,7 @@ async def examine_objects(client: Client) -> AsyncIterator[Finding]:
             continue
         waiting = [(each, told) for each in items if (told := waits_for({**each, "kind": ref.kind}))]
         if not waiting:
-            yield ok("objects", ref.plural, f"all {len(items)} are as they should be")
+            yield ok("objects", ref.plural, f"{counted(len(items), 'object')}, nothing wrong" if items else "none")
         for obj, told in waiting[:SHOWN]:
             yield failed("objects", f"{ref.plural}/{_name(obj)}", "; ".join(told), _remedy(ref.plural, obj))
         if (more := len(waiting) - SHOWN) > 0:
@@ -141,7 +142,7 @@ async def _asked(exchange: NetworkExchange, server: Server, address: Address, do
     if fault := await _fault_over_tcp(address, domains[0]):
         remedy = "let TCP through as well as UDP: load balancers and network policies often take one of them only"
         return failed(*about, f"it answers over UDP, and not over TCP: {fault}", remedy)
-    return ok(*about, f"it answers for {count} zones")
+    return ok(*about, f"it answers for {counted(count, 'zone')}")
 
 
 async def _fault_over_tcp(address: Address, domain: str) -> str:

@@ -11,6 +11,7 @@ from cli.api.connection import Context, Kubeconfig, Namespace, connect, run
 from cli.objects.document import Document, read_documents
 from cli.objects.report import show
 from cli.objects.submission import Applied, Settings, submit
+from cli.quantity import counted
 from kube.client import Client
 
 Filenames = Annotated[
@@ -59,5 +60,5 @@ async def _apply(client: Client, documents: list[Document], settings: Settings, 
                 show(outcome)
                 refused += 1
     if refused:
-        typer.echo(f"{refused:,} of {taken + refused:,} manifests refused", err=True)
+        typer.echo(f"{refused:,} of {counted(taken + refused, 'manifest')} refused", err=True)
     return int(refused > 0)

@@ -14,7 +14,7 @@ import typer
 
 from cli.api.condition import GoneGoal
 from cli.api.connection import Context, Kubeconfig, Namespace, Selector, complain, connect, run
-from cli.api.kind import Kinds, parse_words
+from cli.api.kind import Kinds, parse_words, types_that_begin
 from cli.api.refusal import CommandError, faults
 from cli.objects.document import Document, read_documents
 from cli.objects.report import show
@@ -55,7 +55,10 @@ def register(app: typer.Typer) -> None:
 
 def delete_command(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE[,TYPE…] NAME… | TYPE/NAME…", help="What to delete.")
+        list[str] | None,
+        typer.Argument(
+            metavar="TYPE[,TYPE…] NAME… | TYPE/NAME…", autocompletion=types_that_begin, help="What to delete."
+        ),
     ] = None,
     filenames: Annotated[
         list[str] | None,
@@ -77,10 +80,12 @@ def delete_command(
     """
     if bool(words) is bool(filenames):
         raise typer.BadParameter("give either TYPE and names, or -f with manifests")
-    timeout_s = parse_seconds(timeout)
+    timeout_s = parse_seconds(timeout, "--timeout")
     documents, broken = read_documents(filenames or ())
     for fault in broken:
         show(fault)
+    if broken and not documents:
+        raise typer.Exit(1)
     connection = connect(kubeconfig, context)
     request = Request(
         documents,
@@ -113,7 +118,7 @@ async def _delete(client: Client, request: Request, *, failed: bool) -> int:
         if left:
             complain_of(left, "is not gone yet")
             needed = sum(map(len, stages[number:]))
-            rest = f"; {needed:,} others stay, which are needed until then" if needed else ""
+            rest = f"; {needed:,} more stay until then" if needed else ""
             complain(f"{len(left):,} not gone after {request.timeout_s:g}s, though their deletion goes on{rest}")
             return 1
     return int(failed)

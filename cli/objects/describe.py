@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, complain, connect, run
+from cli.api.kind import types_that_begin
 from cli.objects.description import describe
 from cli.objects.event import Event
 from cli.objects.events import EVENTS
 from cli.objects.listing import PARALLEL_READS, Output, Request, read_all
+from cli.zone.source import refers_to
+from controllers.api.group import RECORD_SETS, ZONES
 from kube.client import Client
 from kube.errors import Forbidden
 
@@ -23,7 +27,12 @@ def register(app: typer.Typer) -> None:
 
 
 def describe_command(
-    words: Annotated[list[str], typer.Argument(metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", help="What to describe.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", autocompletion=types_that_begin, help="What to describe."
+        ),
+    ],
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,
@@ -52,7 +61,11 @@ async def _describe(client: Client, request: Request) -> int:
 
     events = await asyncio.gather(*(events_about(obj) for _, obj in objects))
     now = datetime.now(UTC)
-    descriptions = [describe(kind, obj, told, now) for (kind, obj), told in zip(objects, events, strict=True)]
+    claims = await _claims(client) if any(kind.ref == ZONES for kind, _ in objects) else []
+    descriptions = [
+        describe(kind, obj, told, now, _claims_of(obj, claims) if kind.ref == ZONES else ())
+        for (kind, obj), told in zip(objects, events, strict=True)
+    ]
     if descriptions:
         typer.echo("\n\n\n".join("\n".join(lines) for lines in descriptions))
     return int(failed)
@@ -67,3 +80,17 @@ async def _events(client: Client, obj: dict[str, Any]) -> list[Event]:
     except Forbidden as error:
         complain(f"events are left out: {error.message}")
         return []
+
+
+async def _claims(client: Client) -> list[dict[str, Any]]:
+    """Return all RecordSets; who may not read those of every namespace gets a note in their place."""
+    try:
+        return [*(await client.list(RECORD_SETS)).items]
+    except Forbidden as error:
+        complain(f"record sets are left out: {error.message}")
+        return []
+
+
+def _claims_of(zone: dict[str, Any], claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    metadata = zone["metadata"]
+    return [each for each in claims if refers_to(each, metadata["name"], metadata["namespace"])]

@@ -14,6 +14,7 @@ from cli.api.condition import conditions, observed_generation, waits_for
 from cli.api.kind import Kind
 from cli.objects import event
 from cli.objects.event import Event
+from cli.quantity import counted
 from cli.table import Layout
 from standalone.printing.age import age
 
@@ -29,8 +30,10 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # the
 _ELSEWHERE: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
-def describe(kind: Kind, obj: Manifest, events: Sequence[Event], now: datetime) -> list[str]:
-    """Return the lines; `events` are those about the object."""
+def describe(
+    kind: Kind, obj: Manifest, events: Sequence[Event], now: datetime, claims: Sequence[Manifest] = ()
+) -> list[str]:
+    """Return the lines; `events` are those about the object, `claims` the RecordSets of a Zone."""
     lines = [f"{kind.label}/{obj['metadata']['name']}", *_indented(_identity(obj, now))]
     name = f"{kind.ref.plural} {obj['metadata']['name']}"
     lines += _section("Spec", _limited(_wanted(obj), f"dns-api get {name} -o yaml shows all"))
@@ -39,6 +42,7 @@ def describe(kind: Kind, obj: Manifest, events: Sequence[Event], now: datetime) 
     lines += _section("Name servers", [(str(each),) for each in status.get("nameServers") or ()])
     data = (status.get("provider") or {}).get("data")
     lines += _section("Provider data", _limited(list(_flat("", data)), "") if data else [])
+    lines += _section("Record sets", _limited(_claims(claims), "dns-api get recordsets -A shows all") if claims else [])
     waiting = waits_for(obj)
     if waiting or conditions(obj):
         lines += _section("Waits for", [(text,) for text in waiting or ["nothing: all is as declared"]])
@@ -131,6 +135,17 @@ def _conditions(obj: Manifest, now: datetime) -> Rows:
         for each in conditions(obj)
     ]
     return [_CONDITION_HEADERS, *rows] if rows else []
+
+
+def _claims(claims: Sequence[Manifest]) -> Rows:
+    """How many there are, and those that are not as declared."""
+    waiting = [(each, told) for each in claims if (told := waits_for({**each, "kind": "RecordSet"}))]
+    good = len(claims) - len(waiting)
+    rows: Rows = [(f"{counted(len(claims), 'record set')}: {good:,} as declared, {len(waiting):,} not",)]
+    rows += [
+        (f"{each['metadata']['namespace']}/{each['metadata']['name']}: {'; '.join(told)}",) for each, told in waiting
+    ]
+    return rows
 
 
 def _generation(obj: Manifest, condition: Manifest) -> str:

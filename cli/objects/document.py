@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import yaml
 
+from cli.quantity import kind_of
+
 STDIN: Final = "-"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 FIRST: Final = ("CustomResourceDefinition", "Namespace")
@@ -115,7 +117,7 @@ def _of_text(name: str, text: str | Fault) -> Iterator[Document | Fault]:
         try:
             content = _parse(part)
         except yaml.MarkedYAMLError as error:
-            yield _fault(place, _syntax_fault(error, line))
+            yield _fault(place, _syntax_fault(error, part, line))
         except (yaml.YAMLError, ValueError) as error:
             yield _fault(place, f"is not YAML: {' '.join(str(error).split())}")
         else:
@@ -147,9 +149,7 @@ def _parse(text: str) -> object:
 
 def _manifests(content: object, place: str) -> Iterator[Document | Fault]:
     if not isinstance(content, dict):
-        yield _fault(
-            place, f"found {type(content).__name__}, a manifest is a mapping with apiVersion, kind and metadata"
-        )
+        yield _fault(place, f"found {kind_of(content)}, a manifest is a mapping with apiVersion, kind and metadata")
         return
     items = content.get("items")
     if str(content.get("kind")).endswith("List") and isinstance(items, list):
@@ -200,11 +200,13 @@ def _fault(place: str, message: str) -> Fault:
     return Fault(place, (message,))
 
 
-def _syntax_fault(error: yaml.MarkedYAMLError, first_line: int) -> str:
+def _syntax_fault(error: yaml.MarkedYAMLError, text: str, first_line: int) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + first_line}, column {mark.column + 1}: " if mark else ""
     syntax = "" if isinstance(error, yaml.constructor.ConstructorError) else "is not YAML: "
-    return f"{syntax}{where}{error.problem or error.context}"
+    line = text.splitlines()[mark.line : mark.line + 1] if mark else []
+    tab = any(each[: mark.column + 1].endswith("\t") for each in line) if mark else False
+    return f"{syntax}{where}{'found a tab, YAML is indented with spaces' if tab else error.problem or error.context}"
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import typer
 
 from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, connect, run
 from cli.api.follow import Scope, changes_after
+from cli.api.kind import types_that_begin
 from cli.objects.listing import Found, Output, Request, read, read_all, typed
 from cli.table import Columns, Layout, as_table
 from cli.zone.manifest import Format, dump
@@ -26,7 +27,12 @@ def register(app: typer.Typer) -> None:
 
 
 def get_command(
-    words: Annotated[list[str], typer.Argument(metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", help="What to list.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", autocompletion=types_that_begin, help="What to list."
+        ),
+    ],
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     output: Annotated[Output, typer.Option("--output", "-o", help="Form of the output.")] = Output.TABLE,

@@ -10,7 +10,7 @@ import typer
 
 from cli.api.condition import ConditionGoal, Goal, GoneGoal
 from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, connect, run
-from cli.api.kind import Kinds, parse_words
+from cli.api.kind import Kinds, parse_words, types_that_begin
 from cli.api.refusal import CommandError
 from cli.objects.waiting import complain_of, find_subjects, wait_until
 from cli.options.duration import parse_seconds
@@ -34,7 +34,12 @@ def register(app: typer.Typer) -> None:
 
 
 def wait_command(
-    words: Annotated[list[str], typer.Argument(metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", help="What to wait for.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TYPE[,TYPE…] [NAME…] | TYPE/NAME…", autocompletion=types_that_begin, help="What to wait for."
+        ),
+    ],
     goal: Annotated[
         str,
         typer.Option("--for", metavar="GOAL", help="Programmed, Accepted, delete, or condition=TYPE[=STATUS]."),
@@ -52,7 +57,7 @@ def wait_command(
     Exit code 1 when the time is up; what is missing is told.
     """
     goal_ = parse_goal(goal)
-    timeout_s = parse_seconds(timeout)
+    timeout_s = parse_seconds(timeout, "--timeout")
     connection = connect(kubeconfig, context)
     where = "" if all_namespaces else namespace or connection.namespace
     request = Request(words, where, selector, goal_, timeout_s)

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
+from cli.api.connection import Context, Kubeconfig, Namespace
 from cli.options.reference import object_name, provider_ref
 from cli.zone.claim import ImportRefusedError, Target
 from cli.zone.exporting import Choice, ExportRefusedError, export_zone
@@ -63,20 +64,23 @@ def zone_app(read_objects: ReadObjects) -> typer.Typer:
             list[str] | None,
             typer.Argument(help="Files or folders of manifests, - for standard input.", metavar="FILE|DIR|-"),
         ] = None,
-        zone: Annotated[str | None, typer.Option(help="Name of the Zone, needed when there are several.")] = None,
-        namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Namespace of the Zone.")] = None,
+        zone: Annotated[
+            str | None, typer.Option(help="Name of the Zone; needed for the API, and among several.")
+        ] = None,
+        namespace: Namespace = None,
         name_server: Annotated[
             list[str] | None, typer.Option(help="Name server of the zone instead of those that the objects tell.")
         ] = None,
         serial: Annotated[
             int | None, typer.Option(min=0, max=2**32 - 1, help="SOA serial, by default the served one or the time.")
         ] = None,
-        kubeconfig: Annotated[Path | None, typer.Option(help="Configuration of the API to read from.")] = None,
         output: Annotated[Path | None, typer.Option(help="File to write instead of standard output.")] = None,
+        kubeconfig: Kubeconfig = None,
+        context: Context = None,
     ) -> None:
         choice = Choice(zone, namespace, tuple(name_server or ()), serial)
         with _refusals():
-            manifests = load(sources) if sources else _read_api(choice, kubeconfig, read_objects)
+            manifests = load(sources) if sources else _read_api(choice, kubeconfig, context, read_objects)
             found = export_zone(manifests, choice, int(time.time()))
             _write(write_zone_file(found.zone), output)
         for line in found.left_out:
@@ -123,10 +127,12 @@ def import_command(
     raise typer.Exit(EXIT_LEFT_OUT if found.left_out else 0)
 
 
-def _read_api(choice: Choice, kubeconfig: Path | None, read_objects: ReadObjects) -> Sequence[Manifest]:
+def _read_api(
+    choice: Choice, kubeconfig: Path | None, context: str | None, read_objects: ReadObjects
+) -> Sequence[Manifest]:
     if choice.zone_name is None:
         raise typer.BadParameter("give the files of the manifests, or --zone to read from the API", param_hint="FILE")
-    return read_objects(ZoneQuery(choice.zone_name, choice.namespace, kubeconfig))
+    return read_objects(ZoneQuery(choice.zone_name, choice.namespace, kubeconfig, context))
 
 
 def _write(text: str, output: Path | None) -> None:
@@ -141,6 +147,6 @@ def _refusals() -> Iterator[None]:
     """Turn refusals into a line on standard error and their exit code."""
     try:
         yield
-    except (ZoneFileError, ImportRefusedError, ManifestError, ExportRefusedError, OSError) as error:
+    except (ZoneFileError, ImportRefusedError, ManifestError, ExportRefusedError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(EXIT_REFUSED) from error

@@ -15,6 +15,8 @@ from typing import Any, Final
 import orjson
 import yaml
 
+from cli.quantity import kind_of
+
 Manifest = dict[str, Any]
 
 STDIN: Final = "-"
@@ -60,8 +62,10 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
         files = sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES) if path.is_dir() else [path]
         for file in files:
             yield str(file), file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(f"cannot read {source}: {error}") from error
+    except OSError as error:
+        raise ManifestError(f"cannot read {error.filename or source}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"cannot read {source}: it is not UTF-8 text (octet {error.start})") from error
 
 
 def _parse(text: str, name: str) -> Iterator[Manifest]:
@@ -93,9 +97,7 @@ def _require_json(document: object, where: str) -> None:
 
 def _unfold(document: object, where: str) -> Iterator[Manifest]:
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-        raise ManifestError(
-            f"{where}: found {type(document).__name__} without a kind, allowed are Kubernetes manifests"
-        )
+        raise ManifestError(f"{where}: found {kind_of(document)} without a kind, allowed are Kubernetes manifests")
     items = document.get("items")
     if document["kind"].endswith("List") and isinstance(items, list):
         for item in items:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from cli.quantity import counted
 from cli.zone.importing import ZoneImport
 from controllers.api.reference import NamespacedRef
 
@@ -17,7 +18,7 @@ from controllers.api.reference import NamespacedRef
 def report(found: ZoneImport) -> Iterator[str]:
     """Yield one line for each record set that is left out or changed, then counts for each reason."""
     for each in found.left_out:
-        yield f"left out: {each.name} {each.type} ({_count(each.records, 'record')}): {each.reason}; {each.detail}"
+        yield f"left out: {each.name} {each.type} ({counted(each.records, 'record')}): {each.reason}; {each.detail}"
     for changed in found.rejoined:
         yield f"changed: {changed.name} TXT: its strings will be split every 255 octets; together they spell the same"
     yield from summary(found)
@@ -25,15 +26,15 @@ def report(found: ZoneImport) -> Iterator[str]:
 
 def summary(found: ZoneImport) -> Iterator[str]:
     """Yield what became of the zone in counts."""
-    yield f"{found.domain}: {_count(len(found.record_sets), 'record set')} imported"
+    yield f"{found.domain}: {counted(len(found.record_sets), 'record set')} imported"
     if found.left_out:
-        yield f"left out: {_count(len(found.left_out), 'record set')}"
+        yield f"left out: {counted(len(found.left_out), 'record set')}"
         for reason, count in sorted(Counter(each.reason for each in found.left_out).items()):
             yield f"  {count:>7,}  {reason}"
     if found.rejoined:
-        yield f"changed: {_count(len(found.rejoined), 'TXT set')}, split into strings anew"
+        yield f"changed: {counted(len(found.rejoined), 'TXT set')}, split into strings anew"
     if found.over_limit:
-        yield f"not taken because of --limit: {_count(found.over_limit, 'record set')}"
+        yield f"not taken because of --limit: {counted(found.over_limit, 'record set')}"
 
 
 def apex_lines(found: ZoneImport, zone_class: NamespacedRef) -> Iterator[str]:
@@ -48,7 +49,3 @@ def comment(found: ZoneImport, source: str, zone_class: NamespacedRef) -> str:
     """Return the head of a YAML file of manifests."""
     lines = [f"Zone {found.domain}, imported from {source}.", "", *summary(found), "", *apex_lines(found, zone_class)]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

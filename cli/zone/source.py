@@ -5,46 +5,46 @@ Owns which objects belong together. Never writes, never interprets a spec beyond
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.zone.manifest import Manifest, ManifestError
+from cli.api.connection import connect, run
+from cli.api.refusal import CommandError
+from cli.zone.manifest import Manifest
 from controllers.api.group import HOSTED_ZONES, RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.client import Client
-from kube.errors import KubeError, NotFound, ResourceNotServed
+from kube.errors import NotFound, ResourceNotServed
 from kube.resource import ResourceRef
-
-DEFAULT_NAMESPACE = "default"
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneQuery:
-    """The Zone whose objects are wanted, and the configuration of the API to ask, as `kubectl` finds it when absent."""
+    """The Zone whose objects are wanted, and the API to ask, found as by every daily command when it is not named."""
 
     name: str
     namespace: str | None
     kubeconfig: Path | None
+    context: str | None = None
 
 
 def read_zone_objects(query: ZoneQuery) -> list[Manifest]:
     """Return the Zone, its RecordSets of every namespace, its ZoneClass and its HostedZone, those that exist.
 
-    Raises ManifestError when the API cannot be asked or has no such Zone.
+    Ends the command with a message when the API cannot be asked or has no such Zone.
     """
-    from kube.config import (
-        connect,  # takes as long to import as everything else of `zone` together, and import needs none of it
-    )
+    connection = connect(query.kubeconfig, query.context)
+    found: list[Manifest] = []
 
-    async def read() -> list[Manifest]:
-        async with connect(query.kubeconfig, field_manager="dns-api-zone") as client:
-            return await gather(client, query.name, query.namespace or DEFAULT_NAMESPACE)
+    async def read(client: Client) -> int:
+        try:
+            found.extend(await gather(client, query.name, query.namespace or connection.namespace))
+        except NotFound as error:
+            raise CommandError(f"Zone {query.namespace or connection.namespace}/{query.name} does not exist") from error
+        return 0
 
-    try:
-        return asyncio.run(read())
-    except KubeError as error:
-        raise ManifestError(f"cannot read the Zone {query.name} from the API: {error.message}") from error
+    run(connection, read)
+    return found
 
 
 async def gather(client: Client, name: str, namespace: str) -> list[Manifest]:
@@ -54,7 +54,7 @@ async def gather(client: Client, name: str, namespace: str) -> list[Manifest]:
     zone_class = await _get_any(client, ZONE_CLASSES, reference["name"], reference.get("namespace", namespace))
     hosted = await _get_any(client, HOSTED_ZONES, name, namespace)
     listed = await client.list(RECORD_SETS)
-    members = [each for each in listed.items if _refers_to(each, name, namespace)]
+    members = [each for each in listed.items if refers_to(each, name, namespace)]
     found = [(ZONES, zone), (ZONE_CLASSES, zone_class), (HOSTED_ZONES, hosted)] + [
         (RECORD_SETS, each) for each in members
     ]
@@ -68,7 +68,8 @@ async def _get_any(client: Client, ref: ResourceRef, name: str, namespace: str) 
         return None
 
 
-def _refers_to(record_set: Manifest, name: str, namespace: str) -> bool:
+def refers_to(record_set: Manifest, name: str, namespace: str) -> bool:
+    """Say whether a RecordSet is one of the Zone's."""
     reference = record_set["spec"]["zoneRef"]
     target = reference.get("namespace", record_set["metadata"]["namespace"]), reference["name"]
     return target == (namespace, name)

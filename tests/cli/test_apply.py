@@ -94,7 +94,7 @@ def test_broken_documents_keep_no_other_one_back(cli: Cli, tmp_path: Path) -> No
     assert result.stdout == "configmap/one created\nconfigmap/two created\n"
     for number, fault in (
         (1, "is not YAML: line 3, column 5"),
-        (3, "found list, a manifest is a mapping"),
+        (3, "found a list, a manifest is a mapping"),
         (4, "apiVersion: found None, allowed are VERSION and GROUP/VERSION\n  metadata: found None"),
         (5, "line 16, column 1: found the key 'a' twice"),
     ):

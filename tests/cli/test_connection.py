@@ -124,13 +124,13 @@ def test_files_are_merged_the_first_one_first(tmp_path: Path) -> None:
     ("content", "fault"),
     [
         ("a: [", "is not YAML"),
-        ("- 1", "found list, a mapping is required"),
+        ("- 1", "found a list, a mapping is required"),
         ("kind: Config", "current-context is missing"),
         ("current-context: x", "contexts: found no 'x', there are: none"),
         ("current-context: x\ncontexts: [{name: x, context: {cluster: c}}]", "clusters: found no 'c'"),
         (
             "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {a: b}}]",
-            "cluster 'c' has no server",
+            "cluster 'c': server: found None, http://HOST:PORT or https://HOST:PORT is required",
         ),
     ],
 )
@@ -178,6 +178,7 @@ def test_the_api_of_an_up_that_has_ended_is_told(tmp_path: Path, home: Path, unu
     assert result.code == 1
     assert f"no answer from the API {unused_url} (.dns-api/kubeconfig of `dns-api up`)" in result.stderr
     assert "start it with `dns-api up`" in result.stderr
+    assert f"cannot connect to {unused_url.removeprefix('http://')}: Connection refused\n" in result.stderr
 
 
 def test_an_up_in_this_folder_is_found(up: Up, tmp_path: Path, home: Path) -> None:

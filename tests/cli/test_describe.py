@@ -36,6 +36,16 @@ def test_a_zone_is_described(cli: Cli, namespace: str, served_zone: str) -> None
     assert "Programmed" in {line.split()[2] for line in section(described, "Events")[1:]}
 
 
+def test_a_zone_tells_which_of_its_record_sets_are_not_as_declared(cli: Cli, namespace: str, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www")))
+    cli.ok("wait", "rrset/www")
+    cli.ok("apply", "-f", "-", stdin=text(record_set("mine", owner="www")))
+    cli.ok("wait", "rrset/mine", "--for=condition=Accepted=False")
+    count, mine = section(cli.ok("describe", "zone", "zone"), "Record sets")
+    assert count == "2 record sets: 1 as declared, 1 not"
+    assert mine.startswith(f"{namespace}/mine: Accepted is False (RecordSetConflict): ")
+
+
 def test_the_copy_that_kubectl_keeps_is_no_annotation_to_read(cli: Cli) -> None:
     kept = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "a"}
     cli.ok("apply", "-f", "-", stdin=text(config_map("x", annotations=kept)))

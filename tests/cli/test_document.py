@@ -43,6 +43,18 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, data
 
 
 @pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a:\n\tb: 1\n", "is not YAML: line 2, column 1: found a tab, YAML is indented with spaces"),
+        ("a: 1\n\tb: 1\n", "is not YAML: line 2, column 1: found a tab, YAML is indented with spaces"),
+        ("just text\n", "found a text, a manifest is a mapping with apiVersion, kind and metadata"),
+    ],
+)
+def test_what_is_no_manifest_is_told_in_plain_words(text: str, fault: str, tmp_path: Path) -> None:
+    assert [each.messages for each in read_text(text, tmp_path)[1]] == [(fault,)]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "{0}\n---\n{0}\n",

@@ -26,7 +26,7 @@ def cells(line: str) -> list[str]:
 
 def test_the_server_prints(cli: Cli, two: str) -> None:
     head, *rows = cli.ok("get", "recordsets").splitlines()
-    assert cells(head) == ["NAME", "ZONE", "TYPE", "NAME", "ACCEPTED", "PROGRAMMED", "AGE"]
+    assert cells(head) == ["NAME", "ZONE", "TYPE", "NAME", "ACCEPTED", "PROGRAMMED", "REASON", "AGE"]
     assert [cells(row)[:6] for row in rows] == [
         ["api", "zone", "A", "api", "True", "True"],
         ["www", "zone", "A", "www", "True", "True"],
@@ -67,6 +67,15 @@ def test_all_namespaces_and_wide(everywhere: Cli, namespace: str, two: str) -> N
     assert cells(head)[:2] == ["NAMESPACE", "NAME"]
     assert "REASON" in cells(head)
     assert [namespace, "zone", two] in [cells(row)[:3] for row in rows]
+
+
+def test_why_a_claim_is_not_as_it_should_be_is_told(cli: Cli, two: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("mine", owner="www")))
+    cli.ok("wait", "rrset/mine", "--for=condition=Accepted=False")
+    (_, mine) = cli.ok("get", "rrset", "mine", "-o", "wide").splitlines()
+    assert cells(mine)[4:6] == ["False", "RecordSetConflict"]
+    assert "owns A at www" in mine
+    assert "RecordSetConflict" in cli.ok("get", "rrset", "mine")
 
 
 def test_labels_select(cli: Cli, two: str) -> None:

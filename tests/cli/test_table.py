@@ -73,13 +73,13 @@ def test_events_of_either_api_are_ordered_and_counted() -> None:
     ("text", "seconds"), [("30", 30), ("1.5s", 1.5), ("2m", 120), ("1h30m", 5400), ("1h2m3s", 3723), ("0", 0)]
 )
 def test_lengths_of_time(text: str, seconds: float) -> None:
-    assert parse_seconds(text) == seconds
+    assert parse_seconds(text, "--timeout") == seconds
 
 
 @pytest.mark.parametrize("text", ["", " ", "soon", "-1s", "1d", "5 m", "1m1h"])
 def test_lengths_of_time_that_are_none(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="allowed is a length of time"):
-        parse_seconds(text)
+        parse_seconds(text, "--timeout")
 
 
 @pytest.mark.parametrize(

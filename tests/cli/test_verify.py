@@ -27,17 +27,27 @@ def test_servers_that_answer_with_everything_are_well(cli: Cli, up: Up, served_z
         "ttl": 60,
         "txt": {"values": ["a b"]},
     }
-    cli.ok("apply", "-f", "-", stdin=text(record_set("www", "192.0.2.7"), manifest("RecordSet", "note", text_spec)))
-    cli.ok("wait", "rrset/www", "rrset/note")
+    below = {**text_spec, "type": "NS", "name": "lab", "ns": {"nameServers": [f"ns.lab.{served_zone}"]}}
+    del below["txt"]
+    claims = [record_set("www", "192.0.2.7"), record_set("ns.lab", "192.0.2.53")]
+    claims += [manifest("RecordSet", "note", text_spec), manifest("RecordSet", "lab", below)]
+    cli.ok("apply", "-f", "-", stdin=text(*claims))
+    cli.ok("wait", "rrset")
     output = cli.ok("verify", "zone", "--server", address(up))
     lines = rows(output)
     assert lines[0] == ["SERVER", "NAME", "TYPE", "RESULT", "WANT", "GOT"]
     assert lines[1] == [address(up), f"*.note.{served_zone}", "TXT", "ok", "a", "b", "a", "b"]
-    assert lines[2] == [address(up), f"www.{served_zone}", "A", "ok", "192.0.2.7", "192.0.2.7"]
-    assert output.splitlines()[-1] == "2 answers of 1 servers: 2 as wanted, 0 not"
-    assert (
-        cli.ok("verify", "zone", "-s", address(up), "--differences") == "2 answers of 1 servers: 2 as wanted, 0 not\n"
-    )
+    assert lines[3][1:] == [
+        f"ns.lab.{served_zone}",
+        "A",
+        "ok",
+        "192.0.2.53",
+        "192.0.2.53",
+        *f"with the delegation of lab.{served_zone}".split(),
+    ]
+    assert lines[4] == [address(up), f"www.{served_zone}", "A", "ok", "192.0.2.7", "192.0.2.7"]
+    assert output.splitlines()[-1] == "4 answers of 1 server: 4 as wanted, 0 not"
+    assert cli.ok("verify", "zone", "-s", address(up), "--differences") == "4 answers of 1 server: 4 as wanted, 0 not\n"
 
 
 def test_a_server_without_an_answer_fails_and_is_told_beside_the_others(cli: Cli, up: Up, served_zone: str) -> None:
@@ -95,7 +105,7 @@ def test_a_claim_without_values_of_its_own_is_told_and_the_others_are_verified(c
     told = "its provider makes its records of spec.options, and what they are is not known"
     assert result.stderr == f"warning: RecordSet {cli.namespace}/aliased is not verified: {told}\n"
     assert rows(result.stdout)[1] == [address(up), f"www.{domain}", "A", "lame", "192.0.2.7", "REFUSED"]
-    assert result.stdout.splitlines()[-1] == "1 answers of 1 servers: 0 as wanted, 1 not"
+    assert result.stdout.splitlines()[-1] == "1 answer of 1 server: 0 as wanted, 1 not"
     cli.ok("delete", "rrset/plain")
     result = cli.run("verify", "alias-zone", "-s", address(up), "--timeout", "1")
     assert (result.code, result.stderr) == (0, f"warning: RecordSet {cli.namespace}/aliased is not verified: {told}\n")

@@ -313,8 +313,8 @@ def test_an_apex_that_cannot_be_made_is_refused(manifests: list[dict[str, Any]],
     ("text", "message"),
     [
         ("a: [", "standard input is neither YAML nor JSON"),
-        ("- 1", "standard input, document 1: found list without a kind"),
-        ("---\n---\nfoo: bar\n", "standard input, document 2: found dict without a kind"),
+        ("- 1", "standard input, document 1: found a list without a kind"),
+        ("---\n---\nfoo: bar\n", "standard input, document 2: found a mapping without a kind"),
         ("kind: Zone\n1: x\n", "standard input, document 1: holds what JSON cannot"),
     ],
 )
@@ -325,7 +325,7 @@ def test_texts_without_manifests_are_refused(text: str, message: str) -> None:
 
 
 def test_missing_files_and_missing_sources_are_named(tmp_path: Path) -> None:
-    assert "No such file or directory" in run(tmp_path / "absent").stderr
+    assert run(tmp_path / "absent").stderr == f"error: cannot read {tmp_path / 'absent'}: No such file or directory\n"
     assert "or --zone to read from the API" in " ".join(run().stderr.replace("│", " ").split())
     assert run().exit_code == 2
 
@@ -353,7 +353,7 @@ def test_an_api_that_cannot_be_read_is_an_error_with_its_words() -> None:
 def test_an_api_that_is_not_configured_is_named(tmp_path: Path) -> None:
     result = run("--zone", "z", "--kubeconfig", tmp_path / "absent")
     assert result.exit_code == 1
-    assert "error: cannot read the Zone z from the API: kubeconfig: found no file at" in result.stderr
+    assert "error: --kubeconfig: found no file at" in result.stderr
 
 
 async def test_the_objects_of_a_zone_are_found_in_every_namespace(tmp_path: Path) -> None:
