@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -424,6 +425,62 @@ def test_a_replica_that_publishes_meanwhile_is_noticed() -> None:
             pass
         turns += 1
     assert noticed > 4
+
+
+def test_a_replica_that_is_faster_to_publish_the_next_one_is_noticed() -> None:
+    """So is a manifest that nobody understands, and that may be our own."""
+    found: Counter[str] = Counter()
+    turns, ended = 0, False
+    while not ended:
+        for junk in (False, True):
+            zone = FakeZone()
+            run(Publisher(FakeBackend(zone), PROD).publish(OLD))
+            writer = Publisher(FakeBackend(zone), PROD).publish(NEW)
+            ended = run_until(writer, turns)
+            if junk:
+                zone.put(golden.state_at("prod"), b"dnsweaver-state=v2:e30")
+            elif held(zone) == NEW:
+                run(Publisher(FakeBackend(zone), PROD).publish(OLD))
+            try:
+                run(writer) if not ended else writer.close()
+            except OwnershipError as error:
+                found[type(error).__name__ + ("/junk" if junk else "")] += 1
+        turns += 1
+    assert found["OutcomeUnknownError"], "another revision is there than was published"
+    assert found["HistoryChangedError/junk"]
+
+
+def test_texts_of_strangers_beside_a_page_hide_nothing_and_stay() -> None:
+    zone = FakeZone()
+    commit = run(Publisher(FakeBackend(zone), PROD).publish(OLD))
+    assert commit.snapshot is not None
+    (page,) = commit.snapshot.pages
+    zone.put(golden.page_at("prod", page.value), b"a stranger's", b"zzz")
+    assert held(zone) == OLD
+    assert run(Publisher(FakeBackend(zone), PROD).publish([])).clean_up.pages == 1
+    assert zone.texts[Fqdn(golden.page_at("prod", page.value))] == {b"a stranger's", b"zzz"}
+
+
+def test_a_manifest_at_both_names_is_cleaned_up_at_both() -> None:
+    zone = FakeZone()
+    run(Publisher(FakeBackend(zone), PROD).publish(OLD))
+    zone.put(golden.SHARED_STATE, *zone.texts[Fqdn(golden.state_at("prod"))])
+    run(Publisher(FakeBackend(zone), PROD).publish(NEW))
+    assert held(zone) == NEW
+    assert golden.SHARED_STATE not in zone.names()
+    expect_tidy(zone, 1)
+
+
+def test_a_listing_with_as_many_manifests_is_another_one() -> None:
+    zone = FakeZone()
+    zone.put(golden.SHARED_STATE, golden.manifest("one", 1, b"", [], 0))
+
+    def fate(number: int) -> Fate:
+        if number == 0:
+            zone.texts[Fqdn(golden.SHARED_STATE)] = {golden.manifest("two", 1, b"", [], 0)}
+        return Fate.DONE
+
+    assert set(run(read_state(FakeBackend(zone, fate=fate))).owners) == {"two"}
 
 
 def test_claims_that_do_not_fit_are_refused_before_anything_is_written() -> None:

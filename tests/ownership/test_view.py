@@ -143,6 +143,10 @@ def test_my_record_sets_are_listed() -> None:
     assert view(zone()).mine() == {(name("mine"), A), (name("shared"), A)}
 
 
+def test_the_others_are_listed() -> None:
+    assert view(zone()).others() == (OTHER, OwnerID("third"))
+
+
 def test_my_claims_to_a_record_set_are_what_to_withdraw() -> None:
     content = zone()
     claims = view(content).claims(name("mine"), A)
