@@ -10,11 +10,11 @@ import dns.rdatatype
 import pytest
 
 from controllers.probe.address import Address, ServerName
-from controllers.probe.answer import Answer, Outcome, Question
+from controllers.probe.answer import SILENCE, Answer, Outcome, Question
 from controllers.probe.apex import NAME_LIMIT
 from controllers.probe.exchange import SHARE_LIMIT
 from controllers.probe.prober import Plan, Prober
-from controllers.probe.round import Round, Server
+from controllers.probe.round import OUTSTANDING_LIMIT, Round, Server
 from controllers.probe.subject import LONGEST_NAME_CHARS, Subject, question_about
 from tests.controllers.probe.internet import RESOLVER, Internet, internet
 from zonemodel.name import Fqdn
@@ -122,6 +122,44 @@ async def test_the_label_for_a_wildcard_is_as_long_as_a_name_has_room_for(domain
 def test_only_the_star_of_a_wildcard_is_replaced() -> None:
     assert question_about("*.app", 1, ZONE, "new").name == "new.app.shop.test"
     assert question_about("app", 1, ZONE, "new").name == "app.shop.test"
+
+
+class Mute(Internet):
+    """Answers for SOA records only, and notes how many questions it got."""
+
+    count = 0
+
+    async def ask(
+        self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+    ) -> dns.message.Message | Answer:
+        self.count += 1
+        await asyncio.sleep(0)
+        known = question.type == dns.rdatatype.SOA
+        return await super().ask(server, question, timeout_s, recursion=recursion) if known else SILENCE
+
+
+async def test_a_server_that_stays_silent_is_spared_the_rest_of_the_round() -> None:
+    world = Mute()
+    world.serve(ONE, ZONE, "@ NS ns1.example.\n")
+    names = tuple(Subject(f"n{number}", int(dns.rdatatype.A)) for number in range(200))
+    found = await probed(world, Plan(ZONE, names, name_servers=(Address(ONE),)))
+    assert world.count <= OUTSTANDING_LIMIT + 8, "those that were under way"
+    words = [found.told(Question(f"n{number}.shop.test", dns.rdatatype.A)) for number in range(200)]
+    assert {answer.outcome for told in words for _, answer in told} == {Outcome.SILENT}
+    assert all(words)
+
+
+async def test_who_has_no_zone_of_that_name_has_no_word_on_the_names_in_it() -> None:
+    class Denying(Internet):
+        async def ask(
+            self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+        ) -> dns.message.Message | Answer:
+            assert question.type == dns.rdatatype.SOA, "nothing else is asked"
+            return Answer(Outcome.NO_NAME, "NXDOMAIN")
+
+    found = await probed(Denying(), Plan(ZONE, (Subject("www", 1),), name_servers=(Address(ONE),)))
+    assert [answer.outcome for _, answer in found.apex(dns.rdatatype.SOA)] == [Outcome.NO_NAME]
+    assert [answer.outcome for _, answer in found.told(WWW)] == [Outcome.LAME]
 
 
 class Busy(Internet):

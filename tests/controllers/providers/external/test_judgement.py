@@ -7,9 +7,11 @@ from dataclasses import replace
 import dns.rdatatype
 import pytest
 
+from controllers.api.group import RECONCILE_REQUEST
 from controllers.api.record_withdrawal_item import ClassBinding
-from controllers.api.zone_unit import UnitRecordSet
+from controllers.api.zone_unit import UnitRecordSet, parse_zone_unit
 from controllers.ledger.result import PlainItem
+from controllers.ledger.view import LedgerView
 from controllers.probe.address import Address
 from controllers.probe.answer import SILENCE, Answer, Outcome, Question
 from controllers.probe.desk import Probed
@@ -20,7 +22,8 @@ from controllers.providers.external.judgement import Look, judge_items, zone_res
 from controllers.providers.external.observation import judge_records, judge_stopped, judge_zone, name_servers_of
 from controllers.providers.external.parameters import DeletionPolicy, Settings
 from controllers.providers.external.wanted import Wanted
-from controllers.providers.external.zone_unit import Stamp, is_proof
+from controllers.providers.external.zone_unit import Stamp, is_proof, plan_of
+from tests.controllers.ledger.withdrawal_item import WITHDRAWAL
 from zonemodel.name import Fqdn
 from zonemodel.record import ABody, RecordType
 
@@ -154,3 +157,31 @@ def test_lines_are_told_for_what_is_missing_and_stay_while_that_is_not_known() -
     assert told(Answer(Outcome.DATA, "NOERROR", frozenset({"192.0.2.1"}), 300)) == {"pending": []}
     assert told(SILENCE) is None
     assert told(Answer(Outcome.LAME, "REFUSED")) is None
+
+
+def test_what_is_asked_follows_claims_that_are_allowed_and_whoever_asks_for_a_look() -> None:
+    allowed, refused = ({**WITHDRAWAL, "claimName": name, "claimUID": name} for name in ("allowed", "refused"))
+    spec = {
+        "zone": {
+            "ref": {"namespace": "team", "name": "shop"},
+            "observedGeneration": 1,
+            "domainName": DOMAIN,
+            "zoneClassRef": {"namespace": "team", "name": "outside"},
+        },
+        "provider": {"name": "external.dns.appthrust.io", "version": "v1alpha1"},
+        "withdrawals": [{**allowed, "allowed": True}, {**refused, "name": "secret", "allowed": False}],
+    }
+
+    def plan(**annotations: str) -> Plan:
+        metadata = {"namespace": "team", "name": "shop", "annotations": annotations}
+        unit = parse_zone_unit({"metadata": metadata, "spec": spec})
+        return plan_of(LedgerView(key=unit.key, parts=(unit,), zone_class=None, provider=None), unit, Settings())
+
+    assert [each.name for each in plan().subjects] == ["www"]
+    assert plan() == plan()
+    assert plan() != plan(**{RECONCILE_REQUEST: "now"})
+
+
+def test_without_an_answer_the_name_servers_that_are_known_stay() -> None:
+    found = Round(DOMAIN, (Server("ns1", (ONE,)),), {ONE: {NS: SILENCE}}, asked=frozenset({NS}))
+    assert zone_result(Look(DOMAIN, Settings(), found)).name_servers is None
