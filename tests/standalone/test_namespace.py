@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from standalone.apiserver.api import Outcome
+from standalone.apiserver.cleanup import worklist
+from standalone.apiserver.delete import delete
+from standalone.apiserver.server import ApiServer
+from standalone.store.failure import CommitError
 from tests.standalone.rest import Rest
 from tests.standalone.widget import NAMESPACES, Widgets, config_map, config_maps
 
@@ -127,3 +134,26 @@ async def test_its_name_is_free_again(rest: Rest, namespace: str) -> None:
 
 async def test_namespaces_are_not_deleted_as_a_collection(rest: Rest) -> None:
     (await rest.delete(NAMESPACES)).refused(405, "MethodNotAllowed")
+
+
+@pytest.mark.parametrize("cleaner", ["namespace", "definition"])
+async def test_what_the_disk_refuses_is_deleted_later(
+    rest: Rest, server: ApiServer, widgets: Widgets, monkeypatch: pytest.MonkeyPatch, cleaner: str
+) -> None:
+    del server
+    tries = 0
+
+    async def delete_at_last(*arguments: Any) -> Outcome:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise CommitError("the disk is full")
+        return await delete(*arguments)
+
+    monkeypatch.setattr(worklist, "RETRY_DELAY_S", 0.01)
+    monkeypatch.setattr(f"standalone.apiserver.cleanup.{cleaner}.delete", delete_at_last)
+    for name in ("one", "two"):
+        (await rest.post(widgets.path, widgets.make(name))).ok()
+    path = f"{NAMESPACES}/{widgets.namespace}" if cleaner == "namespace" else widgets.definition_path
+    (await rest.delete(path)).ok()
+    await rest.gone(path)

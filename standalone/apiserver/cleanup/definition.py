@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from standalone.apiserver.api import Api
-from standalone.apiserver.cleanup.worklist import Worklist
+from standalone.apiserver.cleanup.worklist import Worklist, together
 from standalone.apiserver.delete import DeleteOptions, Propagation, delete
 from standalone.apiserver.kinds.builtin import CUSTOM_RESOURCE_DEFINITION
 from standalone.apiserver.kinds.custom_resource import has_condition
@@ -68,8 +68,7 @@ class DefinitionCleaner:
         await store.settled()  # creates that began before it was terminating end before the look at its instances
         if instances := store.records(group, plural):
             await self._tell(target)
-        for instance in instances:
-            await self._delete(instance)
+        await together(instances, self._delete)
         if store.size(group, plural):
             return
         async with store.locked(target.key) as record:

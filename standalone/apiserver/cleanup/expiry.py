@@ -10,10 +10,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import structlog
+
 from standalone.apiserver.api import Api
 from standalone.apiserver.kinds.builtin import EVENT
 from standalone.apiserver.turn import Turn
+from standalone.store.failure import StoreError
 from standalone.store.record import Event
+
+log = structlog.get_logger()
 
 EVENT_TTL = timedelta(hours=1)
 SWEEP_INTERVAL_S = 60.0
@@ -33,7 +38,10 @@ class EventExpiry:
 
     async def run(self) -> None:
         while True:
-            await self.sweep()
+            try:
+                await self.sweep()
+            except StoreError as error:
+                log.info("clean-up will be tried again", work="event expiry", why=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
     async def sweep(self) -> None:

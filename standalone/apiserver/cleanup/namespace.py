@@ -5,13 +5,12 @@ Owns the end of a namespace: it goes when nothing is in it. Content that is held
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from standalone.apiserver.api import Api
-from standalone.apiserver.cleanup.worklist import Worklist
+from standalone.apiserver.cleanup.worklist import Worklist, together
 from standalone.apiserver.delete import DeleteOptions, Propagation, delete
 from standalone.apiserver.kinds.builtin import NAMESPACE
 from standalone.apiserver.kinds.namespace import FINALIZER
@@ -21,9 +20,6 @@ from standalone.apiserver.update import store_or_finish
 from standalone.store.record import Event, EventType, Record
 
 JsonObject = dict[str, Any]
-
-TOGETHER = 32
-"""Objects of a namespace that are being deleted at a time."""
 
 
 class NamespaceCleaner:
@@ -89,17 +85,13 @@ class NamespaceCleaner:
             self._work.add_later(name)
 
     async def _delete_all(self, records: list[Record]) -> list[str]:
-        """Delete several at a time, which share commits; return the reasons of those that were refused."""
+        """Delete all; return the reasons of those that were refused."""
         failures: list[str] = []
-        remaining = iter(records)
 
-        async def work() -> None:
-            for record in remaining:  # one iterator for all workers: each takes what the others have not
-                failures.extend(await self._delete(record))
+        async def work(record: Record) -> None:
+            failures.extend(await self._delete(record))
 
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(min(TOGETHER, len(records))):
-                workers.create_task(work())
+        await together(records, work)
         return failures
 
     async def _delete(self, record: Record) -> list[str]:

@@ -6,19 +6,36 @@ Owns deduplication and the retry of what failed. Never knows what the things are
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 import structlog
 
 from standalone.apiserver.status import ApiError
 from standalone.store.failure import StoreError
+from standalone.store.record import Record
 
 log = structlog.get_logger()
 
 RETRY_DELAY_S = 1.0
+TOGETHER = 32
+"""Objects that are being deleted at a time."""
 
 Item = TypeVar("Item", bound=Hashable)
+
+
+async def together(records: Sequence[Record], work: Callable[[Record], Awaitable[None]]) -> None:
+    """Work on several records at a time, whose commits are shared; when all have ended, raises the first that `work` raised."""
+    remaining = iter(records)
+
+    async def each() -> None:
+        for record in remaining:  # one iterator for all: each takes what the others have not
+            await work(record)
+
+    ended = await asyncio.gather(*(each() for _ in range(min(TOGETHER, len(records)))), return_exceptions=True)
+    for failure in ended:
+        if failure is not None:
+            raise failure
 
 
 class Worklist(Generic[Item]):
