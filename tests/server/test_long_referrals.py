@@ -18,6 +18,7 @@ from server.answer.compose import compose
 from server.answer.matcher import Matcher
 from server.catalog import Catalog
 from server.config import ZoneFile
+from server.listening.connection import Connection
 from server.plane.choice import has_native
 from server.rdtype import ANY
 from server.transport import Later, Transport
@@ -309,21 +310,28 @@ def hold_over_the_wire(server: Beside, count: int) -> None:
         assert not short.flags & dns.flags.TC
 
 
+def fall_silent(connection: Connection) -> None:
+    """As if the client had asked nothing for long."""
+    connection.last_progress_s -= 1000
+    connection._watch_idle()
+
+
 def test_a_long_answer_is_made_beside_the_event_loop(tmp_path: Path) -> None:
     """Quick answers overtake it, on its own connection too; it is counted, and is what the whole one is at once."""
     path = tmp_path / "zone"
     servers = tuple(below_apex(b"ns%d" % number, b"cut") for number in range(1000))
     path.write_text(write_zone_file(zone_data(servers, tuple(addresses(server, 1) for server in servers))))
     with beside(config(zone_files=(ZoneFile(path),))) as server, server.target.connect() as client:
-        go_on = threading.Event()
-        workshop = server.server.listeners._service.workshop
-        workshop.submit(go_on.wait, 20)
+        go_on, service = threading.Event(), server.server.listeners._service
+        service.workshop.submit(go_on.wait, 20)
         long, quick = (
             dns.message.make_query(name, "A", id=id_) for id_, name in enumerate(("x.cut.z.test.", "z.test."))
         )
         client.sendall(framed(long.to_wire()) + framed(quick.to_wire()))
         assert dns.message.from_wire(read_framed(client)).id == quick.id
         counted = server.read(lambda: sum(server.server.counters.tcp))
+        (connection,) = server.read(lambda: list(server.server.listeners.connections))
+        server.read(partial(fall_silent, connection))
         go_on.set()
         reply = dns.message.from_wire(read_framed(client))
         assert (reply.id, len(reply.authority[0]), len(reply.additional)) == (long.id, 1000, 1000)
