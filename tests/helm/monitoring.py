@@ -11,7 +11,8 @@ from typing import Any, Final
 import yaml
 
 from tests.helm.place import CHART
-from tests.helm.promql import UNITS_S, History, Labels, Node, Vector, evaluate, parse
+from tests.helm.promql import UNITS_S, Node, parse
+from tests.helm.promql_value import History, Labels, Vector, evaluate
 
 DASHBOARDS: Final = sorted((CHART / "dashboards").glob("*.json"))
 ALERTS: Final = sorted((CHART / "files" / "alerts").glob("*.yaml"))

@@ -13,7 +13,8 @@ import pytest
 from tests.helm.cluster import Cluster, running
 from tests.helm.life import begin, delete_everything
 from tests.helm.monitoring import EVERYDAY, FAULTS, PASSED_S, alerts, lasting, panels
-from tests.helm.promql import Vector, evaluate, kept_labels, missing_labels, parse, samples_of
+from tests.helm.promql import kept_labels, missing_labels, parse
+from tests.helm.promql_value import Vector, evaluate, samples_of
 from tests.helm.rights import Right, right_needed
 
 _OTHER_PROVIDERS = "only a hosted zone has endpoints here"

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from tests.helm.monitoring import ALERTS, DASHBOARDS, expressions
-from tests.helm.promql import PromqlError, evaluate, parse
+from tests.helm.promql import PromqlError, parse
+from tests.helm.promql_value import evaluate
 
 
 @pytest.mark.parametrize("path", [*DASHBOARDS, *ALERTS], ids=lambda path: path.name)
