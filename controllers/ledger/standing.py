@@ -38,9 +38,8 @@ def stage_of(view: LedgerView, binding: Binding) -> Stage:
         return Stage.LEAVE
     main = view.main
     if (main or view.parts[0]).deleting and view.parts[0].spec.provider.name != binding.provider_name:
-        return (
-            Stage.LEAVE
-        )  # a class that was made again for us does not make us know what another provider has left outside
+        # A class that was made again for us does not make us know what another provider has left outside.
+        return Stage.LEAVE
     if main is None:
         # Without part 0 nothing is known of the zone, unless what is left of it is going away.
         return Stage.CLEAN_UP if all(part.deleting for part in view.parts) else Stage.WAIT
