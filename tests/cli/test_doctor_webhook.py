@@ -94,7 +94,7 @@ async def test_a_sound_way_is_found_sound(
     assert {result for result, _ in found.values()} == {Result.OK}
     assert {subject: message for subject, (_, message) in found.items()} == {
         "dns-api": f"{len(configuration()['webhooks'])} webhooks, of an authority that is trusted",
-        f"{NAMESPACE}/dns-api-webhook-service": "2 managers are ready to answer",
+        f"{NAMESPACE}/dns-api-webhook-service": "2 managers ready to answer",
         f"{NAMESPACE}/dns-api-webhook-tls": f"the serving certificate lasts until {end:%Y-%m-%d}",
         "apiservices/v1alpha1.endpoint.hosted.dns.appthrust.io": "questions are passed on",
     }
