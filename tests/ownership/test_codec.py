@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ownership.codec.envelope import DIGEST_DIGITS, Digest
+from ownership.codec.envelope import DIGEST_DIGITS, Digest, wrap, wrapped_bytes
 from ownership.codec.manifest import Manifest, decode_manifest, encode_manifest
 from ownership.codec.page import EXPANDED_MAX_BYTES, decode_page, encode_page
 from ownership.codec.snapshot import Snapshot, assemble, succeed
@@ -147,6 +147,10 @@ def test_nothing_that_is_written_is_longer_than_the_backend_and_readers_allow(li
     assert max(len(page.value) for page in snapshot.pages) <= min(limit, 3500)
     assert len(snapshot.sealed.value) <= limit
     assert decoded(snapshot) == snapshot
+
+
+def test_what_a_value_will_take_is_known_before() -> None:
+    assert [wrapped_bytes(b"p:", size) for size in range(9)] == [len(wrap(b"p:", bytes(size))) for size in range(9)]
 
 
 def test_a_page_holds_no_more_than_readers_expand() -> None:

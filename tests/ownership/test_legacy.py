@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -283,13 +284,14 @@ def test_discovery_is_restored_before_the_compact_state_goes() -> None:
 
 
 def test_markers_stay_when_the_snapshot_loses_their_claims_again() -> None:
-    """Another replica withdraws them at some await."""
+    """Another replica withdraws one of them at some await."""
     kept, turns, ended = 0, 0, False
+    rest = [each.claim for each in plan_migration(all_markers(marked_zone()), PROD).moved[1:]]
     while not ended:
         zone = marked_zone()
         work = migrate(FakeBackend(zone), PROD, all_markers(zone))
         ended = run_until(work, turns)
-        run(Publisher(FakeBackend(zone), PROD).publish([]))
+        run(Publisher(FakeBackend(zone), PROD).publish(each for each in rest if isinstance(each, Entry)))
         if not ended:
             try:
                 done = run(work)
@@ -324,3 +326,53 @@ def test_the_snapshot_stays_when_somebody_deletes_a_marker_again() -> None:
         work.close()
         turns += 1
     assert noticed
+
+
+def test_what_is_claimed_again_during_a_restoration_is_not_lost_with_the_snapshot() -> None:
+    """At whichever await a replica claims it."""
+    extra = claim(PROD, Fqdn(f"extra.{ZONE}"), Member(MemberType.A, "192.0.2.1"))
+    left, turns, ended = 0, 0, False
+    while not ended:
+        zone = migrated_zone()
+        work = restore(FakeBackend(zone), PROD)
+        ended = run_until(work, turns)
+        run(Publisher(FakeBackend(zone), PROD).claim([extra]))
+        if not ended:
+            with contextlib.suppress(OwnershipError):
+                left += "claims again" in run(work).left
+        work.close()
+        assert told(zone) == {*OURS, (extra.name, extra.value)}
+        turns += 2
+    assert left
+
+
+def test_the_last_manifest_stays_once_the_zone_is_ambiguous() -> None:
+    left, turns, ended = 0, 0, False
+    while not ended:
+        zone = migrated_zone()
+        work = restore(FakeBackend(zone), PROD)
+        ended = run_until(work, turns)
+        zone.put(golden.state_at("third"), golden.manifest("third", 7, golden.ONE, [golden.ONE_PAGE], 1))
+        if not ended:
+            with contextlib.suppress(OwnershipError):
+                left += "or nothing may be deleted" in run(work).left
+        work.close()
+        assert told(zone) == OURS
+        turns += 2
+    assert left
+
+
+def test_the_empty_snapshot_stays_as_long_as_one_before_it_does() -> None:
+    left, number = 0, 0
+    while True:
+        zone = migrated_zone()
+        zone.calls = 0
+        backend = FakeBackend(zone, fate=lambda call, at=number: Fate.UNSENT if call == at else Fate.DONE)  # type: ignore[misc]
+        with contextlib.suppress(OwnershipError):
+            left += bool(run(restore(backend, PROD)).left)
+            held = run(read_state(FakeBackend(zone), (PROD,))).owners.get(PROD)
+            assert held is None or held.snapshot.entries == ()
+        if zone.calls <= number:
+            break
+        number += 1
+    assert left > 1
