@@ -10,7 +10,7 @@ import dns.rdatatype
 import pytest
 
 from controllers.probe.address import Address, ServerName
-from controllers.probe.answer import SILENCE, Answer, Outcome, Question
+from controllers.probe.answer import NO_ROUTE, SILENCE, Answer, Outcome, Question
 from controllers.probe.apex import NAME_LIMIT
 from controllers.probe.exchange import SHARE_LIMIT
 from controllers.probe.prober import Plan, Prober
@@ -125,16 +125,16 @@ def test_only_the_star_of_a_wildcard_is_replaced() -> None:
 
 
 class Mute(Internet):
-    """Answers for SOA records only, and notes how many questions it got."""
+    """Answers for SOA records, and for every `lets_through`th question; notes how many questions it got."""
 
-    count = 0
+    count, lets_through = 0, 0
 
     async def ask(
         self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
     ) -> dns.message.Message | Answer:
-        self.count += 1
+        number = self.count = self.count + 1
         await asyncio.sleep(0)
-        known = question.type == dns.rdatatype.SOA
+        known = question.type == dns.rdatatype.SOA or (self.lets_through and number % self.lets_through == 0)
         return await super().ask(server, question, timeout_s, recursion=recursion) if known else SILENCE
 
 
@@ -149,6 +149,15 @@ async def test_a_server_that_stays_silent_is_spared_the_rest_of_the_round() -> N
     assert all(words)
 
 
+async def test_a_server_that_loses_some_messages_is_asked_everything() -> None:
+    world = Mute()
+    world.lets_through = 2
+    world.serve(ONE, ZONE, "@ NS ns1.example.\n")
+    names = tuple(Subject(f"n{number}", int(dns.rdatatype.A)) for number in range(200))
+    await probed(world, Plan(ZONE, names, name_servers=(Address(ONE),)))
+    assert world.count == 202
+
+
 async def test_who_has_no_zone_of_that_name_has_no_word_on_the_names_in_it() -> None:
     class Denying(Internet):
         async def ask(
@@ -160,6 +169,13 @@ async def test_who_has_no_zone_of_that_name_has_no_word_on_the_names_in_it() -> 
     found = await probed(Denying(), Plan(ZONE, (Subject("www", 1),), name_servers=(Address(ONE),)))
     assert [answer.outcome for _, answer in found.apex(dns.rdatatype.SOA)] == [Outcome.NO_NAME]
     assert [answer.outcome for _, answer in found.told(WWW)] == [Outcome.LAME]
+
+
+def test_a_server_that_there_is_no_way_to_has_one_word_however_many_addresses_it_has() -> None:
+    here, there = Address("192.0.2.1"), Address("192.0.2.2")
+    for answers in ({here: NO_ROUTE, there: NO_ROUTE}, {here: NO_ROUTE, there: SILENCE}):
+        found = Round(ZONE, (Server("ns1", (here, there)),), {at: {WWW: each} for at, each in answers.items()})
+        assert [answer for _, answer in found.told(WWW)] == [answers[there]]
 
 
 class Busy(Internet):
