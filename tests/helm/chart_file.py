@@ -25,17 +25,16 @@ KEPT: Final = {
 """Helm never takes definitions away, and with them every claim; Argo CD and Flux have to be told not to."""
 
 
-def kept_definitions() -> Iterator[tuple[str, str]]:
-    """Yield (name, content) of the file of every definition."""
-    for definition in definitions():
-        metadata = {**definition["metadata"], "annotations": KEPT}
-        yield f"{metadata['name']}.yaml", render({**definition, "metadata": metadata})
+def kept_definitions() -> Iterator[dict[str, Any]]:
+    """Yield every definition as it is installed."""
+    for each in definitions():
+        yield {**each, "metadata": {**each["metadata"], "annotations": KEPT}}
 
 
 def chart_files() -> Iterator[tuple[str, str]]:
     """Yield (path within the chart, content) of every generated file."""
-    for name, text in kept_definitions():
-        yield f"crds/{name}", text
+    for definition in kept_definitions():
+        yield f"crds/{definition['metadata']['name']}.yaml", render(definition)
     core = _hooks(ENDPOINT_KINDS)
     yield "files/core/webhooks.yaml", _entries(core)
     for each in REGISTRATIONS:

@@ -33,9 +33,9 @@ def kustomize_files() -> Iterator[tuple[str, str]]:
     """Yield (path, content) of every file."""
     default = installed()
     resources = []
-    for name, text in kept_definitions():
-        resources.append(f"definitions/{name}")
-        yield f"default/{resources[-1]}", text
+    for definition in kept_definitions():
+        resources.append(f"definitions/{definition['metadata']['name']}.yaml")
+        yield f"default/{resources[-1]}", render(definition)
     for manifest in (_NAMESPACE, *default.values()):
         resources.append(_file_name(manifest))
         yield f"default/{resources[-1]}", render(manifest)

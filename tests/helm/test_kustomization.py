@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from controllers.manifests import definitions
 from tests.helm.chart import Manifest, container
+from tests.helm.chart_file import kept_definitions
 from tests.helm.kind_check import faults
 from tests.helm.kustomization import COMPONENTS, OVERLAYS, difference, installed, place_of
 from tests.helm.place import BIN, KUSTOMIZE, NAMESPACE, ROOT
@@ -40,7 +40,7 @@ def test_a_kustomization_installs_what_the_chart_installs(name: str) -> None:
     built = {place_of(each): each for each in objects}
     assert len(built) == len(objects), "no object stands twice"
     expected = installed(*CASES[name])
-    expected |= {place_of(each): each for each in definitions()}
+    expected |= {place_of(each): each for each in kept_definitions()}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     expected[place_of(namespace)] = namespace
     assert built.keys() == expected.keys()
