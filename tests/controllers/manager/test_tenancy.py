@@ -30,7 +30,7 @@ PATHS = {
     "judge_zone_class": ("/validate/dns.appthrust.io/v1alpha1/zoneclasses", "zoneclasses"),
     "validate_provider": ("/validate/dns.appthrust.io/v1alpha1/providers", "providers"),
 }
-GUARD_S = 5.0
+GUARD_S = 15.0
 GUESTS = 200
 
 
