@@ -392,3 +392,19 @@ def test_a_dot_within_a_label_is_no_border_between_zones(name: str, inside: bool
     assert is_within(name, "shop.test") is inside
     parsed = dns.name.from_text(f"{name}.")
     assert parsed.is_subdomain(dns.name.from_text("shop.test.")) is inside
+
+
+def test_the_ttl_of_an_alias_counts_with_that_of_the_address() -> None:
+    for alias_s, address_s in ((3000, 60), (60, 3000)):
+        reply = answer(dns.message.make_query("www.shop.test", "A"))
+        reply.answer.append(dns.rrset.from_text("www.shop.test.", alias_s, "IN", "CNAME", "app.shop.test."))
+        reply.answer.append(dns.rrset.from_text("app.shop.test.", address_s, "IN", "A", "192.0.2.1"))
+        found = read_answer(reply, QUESTION, "shop.test")
+        assert (found.outcome, found.ttl_s, found.values) == (Outcome.ALIAS, 3000, {"192.0.2.1"})
+
+
+@pytest.mark.parametrize(("owner", "outcome"), [("www.shop.test.", Outcome.REFERRAL), ("shop.test.", Outcome.LAME)])
+def test_a_referral_to_the_zone_itself_comes_from_a_server_that_does_not_have_it(owner: str, outcome: Outcome) -> None:
+    reply = dns.message.make_response(dns.message.make_query("www.shop.test", "A"))
+    reply.authority.append(dns.rrset.from_text(owner, 60, "IN", "NS", "ns.example."))
+    assert read_answer(reply, QUESTION, "shop.test").outcome is outcome
