@@ -400,7 +400,7 @@ def test_the_ttl_of_an_alias_counts_with_that_of_the_address() -> None:
         reply.answer.append(dns.rrset.from_text("www.shop.test.", alias_s, "IN", "CNAME", "app.shop.test."))
         reply.answer.append(dns.rrset.from_text("app.shop.test.", address_s, "IN", "A", "192.0.2.1"))
         found = read_answer(reply, QUESTION, "shop.test")
-        assert (found.outcome, found.ttl_s, found.values) == (Outcome.ALIAS, 3000, {"192.0.2.1"})
+        assert (found.outcome, found.ttl_s, found.values) == (Outcome.ALIAS, 3000, frozenset({"192.0.2.1"}))
 
 
 @pytest.mark.parametrize(("owner", "outcome"), [("www.shop.test.", Outcome.REFERRAL), ("shop.test.", Outcome.LAME)])
