@@ -94,7 +94,7 @@ def test_an_early_interrupt_ends_it_without_a_traceback(monkeypatch: pytest.Monk
 def test_the_first_process_of_a_container_ends_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel would keep the signal from it, as it has no handler of its own yet."""
     monkeypatch.setattr("os.getpid", lambda: 1)
-    monkeypatch.setattr("cli.main.build", lambda _: lambda _: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("cli.main.build", lambda _: lambda _, **_named: signal.raise_signal(signal.SIGTERM))
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         with pytest.raises(SystemExit, match="143"):
