@@ -36,7 +36,7 @@ from zonemodel.rrset import RRset, ZoneData
 
 COUNT = 100_000
 SOON_S = 1.0
-SOON_SHARE = 0.25
+SOON_SHARE = 0.5
 """For a query while a zone is transferred: so long, or that share of the transfer on a machine that has other things to do."""
 
 
