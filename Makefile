@@ -14,6 +14,8 @@ SYSTEM := $(VENV)/.system
 API ?= 127.0.0.1:6443
 DNS ?= 127.0.0.1:5353
 DATA ?= .dns-api
+# The tests start hundreds of processes: each finds the modules compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run test test-slow test-endurance test-kube test-kube-short fuzz test-pure lint lint-native format bench bench-qps bench-load bench-update bench-tcp bench-transfer bench-tls bench-scaling bench-flood bench-controllers bench-ownership bench-probe bench-endpoint bench-cluster bench-coredns manifests sbom clean
 
