@@ -93,7 +93,7 @@ def test_an_address_in_use_is_told(up: Up, home: Path, cert_dir: Path) -> None:
         (["--webhook-listen", ":9443"], "a folder with tls.crt and tls.key is needed"),
         (["--webhook-cert-dir", "/nowhere"], "/nowhere/tls.crt, /nowhere/tls.key: "),
         (["--webhook-listen", "9443", "--webhook-cert-dir", "."], "found '9443', allowed is HOST:PORT"),
-        (["--lease-duration-seconds", "14"], "greater than or equal to 15"),
+        (["--lease-duration-seconds", "14"], "found '14', allowed is 15 or more"),
     ],
     ids=["no certificates", "no such folder", "no port", "no time to renew"],
 )
