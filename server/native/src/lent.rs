@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 use crate::content::{for_each_rdata, own_set, Set, BESIDE_DATA};
-use crate::link::MOST_DRAWN;
 use crate::packed::Entry;
 use crate::record::names_after;
+
+/// What the finished answers of a name may hold of other names' records, as in `server/zone/compile.py`.
+pub const MOST_DRAWN: usize = 4096;
 
 /// A set of a zone.
 pub struct Owned<'a> {

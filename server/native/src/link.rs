@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::content::{own_set, Set};
 use crate::dependents::Consulted;
 use crate::encode::{self, Encoder};
-use crate::lent::{plain_octets, Lent, Owned};
+use crate::lent::{plain_octets, Lent, Owned, MOST_DRAWN};
 use crate::master::{CNAME, NS};
 use crate::name::{Name, NameMap, NameSet, Seeded};
 use crate::nodes::Nodes;
@@ -27,8 +27,6 @@ const NO_TYPE: u16 = 0;
 const MOST_ALIASES: usize = 16;
 /// Referrals up to here are the same for the cut and for names below it: all pointers reach.
 const SURELY_IN_REACH: usize = 8 * 1024;
-/// What the finished answers of a name may hold of other names' records, as in `server/zone/compile.py`.
-pub const MOST_DRAWN: usize = 4096;
 pub const STAR: &[u8] = b"\x01*";
 
 /// What is known of a zone when all its records have been read, and the plain names finished.
