@@ -43,7 +43,9 @@ class Discovery:
             for served in self._known[api_version]:
                 if served.ref.kind == kind:
                     return served.ref
-        raise ResourceNotServed(f"the server does not serve kind {kind!r} in {api_version!r}")
+        others = await self._versions_of(api_version.rpartition("/")[0], kind)
+        hint = f"; it serves it in {', '.join(map(repr, others))}" if others else ""
+        raise ResourceNotServed(f"the server does not serve kind {kind!r} in {api_version!r}{hint}")
 
     async def all_served(self) -> list[Served]:
         """Return every resource of the preferred versions, core first, groups by name."""
@@ -51,6 +53,15 @@ class Discovery:
         versions = ["v1", *sorted(group["preferredVersion"]["groupVersion"] for group in groups)]
         found = [await self._ask(version) for version in versions]
         return [served for group in found for served in group]
+
+    async def _versions_of(self, group: str, kind: str) -> list[str]:
+        """Return the versions of a group that have a kind, in the server's order; the group without a name has only one."""
+        try:
+            versions = (await self._client.read(f"/apis/{group}"))["versions"] if group else []
+        except ResourceNotServed:
+            return []
+        names = [each["groupVersion"] for each in versions]
+        return [name for name in names if any(served.ref.kind == kind for served in await self._ask(name))]
 
     async def _ask(self, api_version: str) -> tuple[Served, ...]:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

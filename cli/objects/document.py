@@ -60,6 +60,11 @@ class Document:
         return str(self.content["kind"])
 
     @property
+    def subject(self) -> str:
+        """What results call it as long as nobody knows the kind."""
+        return f"{self.kind} {self.content['metadata']['name']}"
+
+    @property
     def stage(self) -> int:
         """When it is applied: what others need comes first."""
         if self.kind in FIRST:

@@ -115,7 +115,7 @@ class _Submitter:
             return await self._apply(item)
         except KubeError as error:
             _require_answer(error)
-            return Fault(document.place, tuple(faults(error)), _named(document))
+            return Fault(document.place, tuple(faults(error)), document.subject)
 
     async def _identify(self, document: Document) -> Item | Fault:
         """Find the object that a manifest describes; two manifests for one object are a fault of the second."""
@@ -123,17 +123,17 @@ class _Submitter:
         metadata = document.content["metadata"]
         if not ref.namespaced and metadata.pop("namespace", None):
             return Fault(
-                document.place, (f"metadata.namespace: {ref.kind} has no namespace, leave it out",), _named(document)
+                document.place, (f"metadata.namespace: {ref.kind} has no namespace, leave it out",), document.subject
             )
         if ref.namespaced:
             found = metadata["namespace"] = metadata.get("namespace") or self._settings.namespace
             if self._settings.only_namespace and found != self._settings.namespace:
                 message = f"metadata.namespace: found {found!r}, --namespace allows {self._settings.namespace!r} only"
-                return Fault(document.place, (message,), _named(document))
+                return Fault(document.place, (message,), document.subject)
         key = ObjectKey.parse(document.content)
         first = self._places.setdefault((ref, key), document.place)
         if first != document.place:
-            return Fault(document.place, (f"describes the same object as {first}: keep one of them",), _named(document))
+            return Fault(document.place, (f"describes the same object as {first}: keep one of them",), document.subject)
         return Item(document, ref, key)
 
     async def _served(self, document: Document) -> ResourceRef:
@@ -199,10 +199,6 @@ class _Submitter:
         except KubeError:
             pass  # the first refusal stands by itself
         return found
-
-
-def _named(document: Document) -> str:
-    return f"{document.kind} {document.content['metadata']['name']}"
 
 
 def _require_answer(error: KubeError) -> None:

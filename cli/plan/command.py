@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -20,6 +20,8 @@ from controllers.api.group import RECORD_SETS, ZONE_UNITS, ZONES
 from controllers.api.record_withdrawal import RECORD_WITHDRAWALS
 from controllers.core.plan import make_plan
 from kube.client import Client
+from kube.discovery import Discovery
+from kube.errors import ResourceNotServed
 from kube.object import ObjectKey
 from kube.resource import ResourceRef
 from kube.timestamp import time_text, utc_now
@@ -73,7 +75,8 @@ async def _plan(
         if ref is ZONE_UNITS:
             raise CommandError(f"{complaint}; without a whole ledger nobody can tell what would change")
         typer.echo(f"warning: {complaint}; controllers leave it out as well", err=True)
-    report = await _report(rehearsal, documents, broken, settings)
+    unserved = [each async for each in _unserved(client, documents)]
+    report = await _report(rehearsal, documents, broken, unserved, settings.namespace)
     if output is Output.JSON:
         typer.echo(orjson.dumps(report.document(), option=orjson.OPT_INDENT_2).decode())
     else:
@@ -92,9 +95,44 @@ async def _read(client: Client) -> Objects:
     return dict(zip(PARSERS, found, strict=True))
 
 
-async def _report(rehearsal: Rehearsal, documents: list[Document], broken: list[Fault], settings: Settings) -> Report:
+async def _unserved(client: Client, documents: list[Document]) -> AsyncIterator[Fault]:
+    """Yield a refusal for each manifest of a kind that neither the API serves nor a definition among the manifests brings."""
+    discovery = Discovery(client)
+    known: dict[tuple[str, str], ResourceNotServed | None] = {(ref.api_version, ref.kind): None for ref in PARSERS}
+    known |= {kind: None for document in documents for kind in _defined(document)}
+    for document in documents:
+        kind = document.api_version, document.kind
+        if kind not in known:
+            known[kind] = await _refusal(discovery, *kind)
+        if (refusal := known[kind]) is not None:
+            yield Fault(document.place, (refusal.message,), document.subject)
+
+
+async def _refusal(discovery: Discovery, api_version: str, kind: str) -> ResourceNotServed | None:
+    try:
+        await discovery.resource_of(api_version, kind)
+    except ResourceNotServed as error:
+        return error
+    return None
+
+
+def _defined(document: Document) -> list[tuple[str, str]]:
+    """Return what a definition brings; one of another shape brings nothing."""
+    spec = document.content.get("spec")
+    if document.kind != "CustomResourceDefinition" or not isinstance(spec, Mapping):
+        return []
+    try:
+        return [(f"{spec['group']}/{each['name']}", str(spec["names"]["kind"])) for each in spec["versions"]]
+    except (LookupError, TypeError):
+        return []
+
+
+async def _report(
+    rehearsal: Rehearsal, documents: list[Document], broken: list[Fault], unserved: list[Fault], namespace: str
+) -> Report:
     before = rehearsal.before
-    outcomes = await rehearsal.run(documents)
+    refused = {each.place for each in unserved}
+    outcomes = await rehearsal.run([each for each in documents if each.place not in refused])
     taken = [each for each in outcomes if isinstance(each, Taken)]
     plan = make_plan(
         before,
@@ -106,8 +144,8 @@ async def _report(rehearsal: Rehearsal, documents: list[Document], broken: list[
     contents = {document.place: document for document in documents}
     refusals = [Refusal(each) for each in broken]
     refusals += [
-        Refusal(each, _zone_of(contents[each.place], settings.namespace))
-        for each in outcomes
+        Refusal(each, _zone_of(contents[each.place], namespace))
+        for each in (*unserved, *outcomes)
         if isinstance(each, Fault)
     ]
     return Report(plan, taken, [each for each in outcomes if isinstance(each, Left)], refusals)

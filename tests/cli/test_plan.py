@@ -233,6 +233,29 @@ def test_the_document_for_programs_has_everything(cli: Cli, namespace: str, serv
     }
 
 
+def test_what_apply_refuses_as_nobody_serves_it_is_refused(cli: Cli, namespace: str, served_zone: str) -> None:
+    sets = {"apiVersion": "apps/v9", "kind": "ReplicaSet", "metadata": {"name": "web"}}
+    manifests = [{**record_set("www"), "apiVersion": "dns.appthrust.io/v1"}, sets, config_map("c")]
+
+    told = plan(cli, *manifests, code=REFUSED)
+    complaint = cli.fails("apply", "-f", "-", stdin=text(*manifests))
+
+    unserved = "the server does not serve kind 'RecordSet' in 'dns.appthrust.io/v1'; it serves it in 'dns.appthrust.io/v1alpha1'"
+    assert f"standard input (document 1), RecordSet www\n    refused: {unserved}\n" in told
+    assert (
+        "standard input (document 2), ReplicaSet web\n    refused: the server does not serve kind 'ReplicaSet'" in told
+    )
+    assert "left out: standard input (document 3), ConfigMap" in told
+    assert unserved in complaint
+    definition: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "replicasets.apps"},
+        "spec": {"group": "apps", "names": {"kind": "ReplicaSet"}, "versions": [{"name": "v9"}]},
+    }
+    assert "refused" not in plan(cli, definition, sets, code=NO_CHANGE)
+
+
 def test_fields_of_another_manager_are_refused_unless_forced(
     cli: Cli, api: Api, namespace: str, served_zone: str
 ) -> None:

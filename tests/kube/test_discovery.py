@@ -64,6 +64,14 @@ async def test_an_unknown_group_is_not_served(served: dict[str, Any], client: Cl
         await Discovery(client).resource_of("y.io/v1", "Thing")
 
 
+async def test_the_versions_that_have_the_kind_are_named(served: dict[str, Any], client: Client) -> None:
+    served["/apis/x.io"] = {"versions": [{"groupVersion": f"x.io/{version}"} for version in ("v2", "v1", "v0")]}
+    served["/apis/x.io/v2"] = {"resources": [entry("others", "Other")]}
+    with pytest.raises(ResourceNotServed) as refused:
+        await Discovery(client).resource_of("x.io/v3", "Thing")
+    assert refused.value.message == "the server does not serve kind 'Thing' in 'x.io/v3'; it serves it in 'x.io/v1'"
+
+
 async def test_everything_is_listed_core_first_without_subresources(served: dict[str, Any], client: Client) -> None:
     del served["/apis/x.io/v1"]  # a group that went away meanwhile
     found = await Discovery(client).all_served()
