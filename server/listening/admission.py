@@ -30,6 +30,10 @@ class Held(Protocol):
 
     last_progress_s: float
 
+    @property
+    def held_bytes(self) -> int:
+        """How much it holds of what was asked and is not answered, or was answered and is not taken."""
+
     def evict(self) -> None:
         """Close at once."""
 
@@ -76,17 +80,25 @@ class Admission:
             if connection in self._heavy:
                 self._heavy[connection] = self._heavy.pop(connection)
 
-    def weigh(self, connection: Held, size_bytes: int) -> None:
-        """Note how much the connection holds of what was asked and is not answered, or was answered and is not taken."""
+    def weigh(self, connection: Held) -> None:
+        """Note how much the connection holds now; one that holds less since nobody looked does not go for it."""
         if connection not in self._open:
             return
+        self._note(connection)
+        while self._heavy_bytes > self._limits.tcp_held_bytes:
+            first, noted_bytes = next(iter(self._heavy.items()))
+            if self._note(first) >= noted_bytes:
+                self._evict(first)
+
+    def _note(self, connection: Held) -> int:
+        size_bytes = connection.held_bytes
+        self._heavy_bytes -= self._heavy.get(connection, 0)
         if size_bytes > HEAVY_BYTES:
-            self._heavy_bytes += size_bytes - self._heavy.get(connection, 0)
+            self._heavy_bytes += size_bytes
             self._heavy[connection] = size_bytes
         else:
-            self._heavy_bytes -= self._heavy.pop(connection, 0)
-        while self._heavy_bytes > self._limits.tcp_held_bytes:
-            self._evict(next(iter(self._heavy)))
+            self._heavy.pop(connection, None)
+        return size_bytes
 
     def leave(self, connection: Held) -> None:
         """Give the place back; nothing happens for a connection that has none."""

@@ -294,14 +294,16 @@ class Connection(asyncio.Protocol):
     def _write(self, octets: bytes) -> None:
         self._transport.write(octets if self._channel is None else self._channel.seal(octets))
 
-    def _weigh(self) -> None:
-        """Tell how much is held of what came or goes, where it is or was much."""
+    @property
+    def held_bytes(self) -> int:
         size_bytes = len(self._buffer) + self._transport.get_write_buffer_size()
-        if self._channel is not None:
-            size_bytes += self._channel.held_bytes
-        if size_bytes > HEAVY_BYTES or self._is_heavy:
-            self._is_heavy = size_bytes > HEAVY_BYTES
-            self._service.admission.weigh(self, size_bytes)
+        return size_bytes if self._channel is None else size_bytes + self._channel.held_bytes
+
+    def _weigh(self) -> None:
+        """Have it noted how much is held, where it is or was much."""
+        was_heavy, self._is_heavy = self._is_heavy, self.held_bytes > HEAVY_BYTES
+        if was_heavy or self._is_heavy:
+            self._service.admission.weigh(self)
 
     def _progress(self) -> None:
         self.last_progress_s = self._loop.time()

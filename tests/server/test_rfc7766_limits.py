@@ -8,6 +8,7 @@ import resource
 import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from dataclasses import dataclass
 
 import dns.message
 import dns.rcode
@@ -17,7 +18,9 @@ from server import rdtype
 from server.answer.policy import DECLINED, Declined
 from server.answer.query import Query
 from server.config import Address, Limits
+from server.counters import Counters
 from server.listeners import Listeners
+from server.listening.admission import Admission
 from server.plane.python import PythonPlane
 from server.transport import Reply, Streamed, Transport
 from server.zone_files import read_zone
@@ -259,6 +262,33 @@ def test_connections_that_hold_much_hold_so_much_together(octets: bytes) -> None
         server.wait_until(lambda: server.server.counters.tcp_evicted >= 4, "those that hold most gone")
         clients[0].sendall(framed(query(id_=9)))
         assert ids(clients[0], 1) == [9]
+
+
+@dataclass(eq=False)
+class Reader:
+    """Stands for a connection with replies that its client has not taken."""
+
+    held_bytes: int
+    last_progress_s: float = 0.0
+    is_closed: bool = False
+
+    def evict(self) -> None:
+        self.is_closed = True
+
+
+def test_a_connection_whose_replies_have_been_taken_is_not_closed_for_what_it_held() -> None:
+    admission = Admission(Limits(tcp_held_bytes=100_000), Counters())
+    done, slow, other = readers = [Reader(60_000), Reader(30_000), Reader(0)]
+    for reader in readers:
+        assert admission.enter(reader)
+        admission.weigh(reader)
+    done.held_bytes, other.held_bytes = 0, 60_000
+    admission.weigh(other)
+    assert not any(reader.is_closed for reader in readers)
+    slow.held_bytes, other.held_bytes = 50_000, 60_000
+    admission.weigh(other)
+    admission.weigh(slow)
+    assert [reader.is_closed for reader in readers] == [False, True, False]
 
 
 def test_connections_leave_file_descriptors_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
