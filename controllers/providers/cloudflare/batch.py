@@ -30,6 +30,11 @@ class Change:
         """How many records it touches."""
         return len(self.deletes) + len(self.patches) + len(self.posts)
 
+    @property
+    def growth(self) -> int:
+        """How many more records there are after it."""
+        return len(self.posts) - len(self.deletes)
+
 
 def merge(changes: Iterable[Change]) -> Change:
     """Return several changes as one."""

@@ -33,7 +33,7 @@ def schedule(plans: Iterable[ItemPlan], limit: int, *, alone: Iterable[ItemPlan]
     """Yield requests for plans that have a change of at most `limit` records each; those of `alone` come last, one by one."""
     pending: list[ItemPlan] = []
     size = 0
-    for group in _by_name(plans):
+    for group in by_name(plans):
         for part in _within(group, limit):
             more = sum(each.change.size for each in part)
             if pending and size + more > limit:
@@ -48,7 +48,7 @@ def schedule(plans: Iterable[ItemPlan], limit: int, *, alone: Iterable[ItemPlan]
 
 def split(request: Request) -> tuple[Request, ...]:
     """Return a refused request in smaller ones, none when it is of one item alone; names stay together as long as possible."""
-    groups = [tuple(group) for group in _by_name(request.plans)]
+    groups = [tuple(group) for group in by_name(request.plans)]
     if len(groups) > 1:
         middle = len(groups) // 2
         return _joined(groups[:middle]), _joined(groups[middle:])
@@ -69,7 +69,8 @@ def _within(group: Sequence[ItemPlan], limit: int) -> Iterator[list[ItemPlan]]:
         yield from ([each] for each in sorted(group, key=_order))
 
 
-def _by_name(plans: Iterable[ItemPlan]) -> Iterator[list[ItemPlan]]:
+def by_name(plans: Iterable[ItemPlan]) -> Iterator[list[ItemPlan]]:
+    """Yield the plans of each name, deletions first."""
     ordered = sorted(plans, key=lambda each: (each.item.name, *_order(each)))
     yield from (list(group) for _, group in groupby(ordered, key=lambda each: each.item.name))
 

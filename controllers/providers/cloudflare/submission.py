@@ -24,7 +24,7 @@ from controllers.providers.cloudflare.failure import (
 )
 from controllers.providers.cloudflare.intent import Intents
 from controllers.providers.cloudflare.record import CloudflareRecord
-from controllers.providers.cloudflare.schedule import Request, split
+from controllers.providers.cloudflare.schedule import Request, by_name, split
 from kube.object import ObjectKey
 
 SUBMITTED: Final = refused(Reason.PROVIDER_CHANGE_PENDING, "The change is made; it is confirmed at the next look.")
@@ -61,6 +61,8 @@ class Submission:
     failure: CloudflareError | None = None
     full: Outcome | None = None
     """Set once the zone has been found to hold as many records as its plan allows."""
+    too_many: int = 0
+    """How many more records a full zone has no room for."""
 
     async def run(self, requests: Iterable[Request]) -> None:
         """Send requests until one fails in a way that concerns all. Raises KubeError from `note`."""
@@ -69,10 +71,22 @@ class Submission:
             request = waiting_requests.pop(0)
             if self.failure is not None:
                 self._settle(request, Outcome(DEFERRED))
-            elif self.full is not None and _grows(request):
-                self._settle(request, self.full)
-            else:
-                waiting_requests = [*await self._send(request), *waiting_requests]
+            elif (fitting := self._fitting(request)).plans:
+                waiting_requests = [*await self._send(fitting), *waiting_requests]
+
+    def _fitting(self, request: Request) -> Request:
+        """Return a request without what the zone is known to have no room for, which is settled: what is smaller may have."""
+        if self.full is None:
+            return request
+        crowded = {
+            plan.item.key
+            for group in by_name(request.plans)
+            if sum(each.change.growth for each in group) >= self.too_many
+            for plan in group
+            if plan.change.growth >= self.too_many
+        }
+        self._settle(Request(tuple(each for each in request.plans if each.item.key in crowded)), self.full)
+        return Request(tuple(each for each in request.plans if each.item.key not in crowded))
 
     async def _send(self, request: Request) -> tuple[Request, ...]:
         """Send one request; returns what to send in its place."""
@@ -98,8 +112,10 @@ class Submission:
                 gone = isinstance(error, NotFoundError)
                 verdict = VANISHED if gone else refused(error.reason, f"{error.message}.")
                 outcome = Outcome(verdict, refused=True)
+                if error.code == QUOTA_CODE and request.change.growth > 0:
+                    outcome = self.full or outcome
+                    self.full, self.too_many = outcome, request.change.growth
                 self._settle(request, outcome)
-                self.full = outcome if error.code == QUOTA_CODE else self.full
             return parts
         return ()
 
@@ -144,8 +160,3 @@ class Submission:
     def _settle(self, request: Request, outcome: Outcome) -> None:
         for plan in request.plans:
             self.outcomes[plan.item.key] = outcome
-
-
-def _grows(request: Request) -> bool:
-    change = request.change
-    return len(change.posts) > len(change.deletes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import cast
 
@@ -17,11 +18,11 @@ from controllers.providers.cloudflare.failure import RejectedError
 from controllers.providers.cloudflare.intent import Intents, RecordIntent, parse_intents
 from controllers.providers.cloudflare.memory import ZoneMemory
 from controllers.providers.cloudflare.ownership.announcement import Announcer
-from controllers.providers.cloudflare.plan import Known, refuse_blocked, refuse_shadowed
+from controllers.providers.cloudflare.plan import ItemPlan, Known, refuse_blocked, refuse_shadowed
 from controllers.providers.cloudflare.record import CloudflareRecord
 from controllers.providers.cloudflare.record_step import RecordWork
-from controllers.providers.cloudflare.schedule import schedule, split
-from controllers.providers.cloudflare.submission import QUOTA_CODE
+from controllers.providers.cloudflare.schedule import Request, schedule, split
+from controllers.providers.cloudflare.submission import QUOTA_CODE, Submission
 from controllers.providers.cloudflare.zone_fact import ZoneFact
 from kube.object import ObjectKey
 from tests.controllers.providers.cloudflare.build import (
@@ -228,3 +229,58 @@ async def test_what_is_refused_again_and_again_is_sent_less_and_less() -> None:
     memory.heed("now")
     assert await refusals_in(1, 9003, memory) >= 5, "a request for a look has it tried at once"
     assert await refusals_in(1, QUOTA_CODE, ZoneMemory()) == 60, "what wants room alone is asked for steadily"
+
+
+class CrowdedClient:
+    """A zone that has room for some more records."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.batches: list[Change] = []
+
+    async def batch(self, zone_id: str, change: Change) -> tuple[CloudflareRecord, ...]:
+        self.batches.append(change)
+        left = self.room + len(change.deletes) - len(change.posts)
+        if left < 0:
+            raise RejectedError("Cloudflare API rejected the request", code=QUOTA_CODE)
+        self.room = left
+        return tuple(
+            record(len(self.batches) * 100 + number, name=each["name"]) for number, each in enumerate(change.posts)
+        )
+
+
+async def note_nothing(_: Intents) -> None:
+    return
+
+
+async def submitted(client: CrowdedClient, requests: Iterable[Request]) -> Submission:
+    submission = Submission(cast(CloudflareClient, client), ident(1), NOW, Intents(), note_nothing)
+    await submission.run(requests)
+    return submission
+
+
+def names_done(submission: Submission) -> set[str]:
+    return {key.name for key, outcome in submission.outcomes.items() if outcome.done}
+
+
+def large_ones(number: int) -> list[ItemPlan]:
+    return [plan(a(f"a{each}", *(f"192.0.2.{octet}" for octet in range(4)))) for each in range(number)]
+
+
+async def test_what_a_zone_has_no_room_for_does_not_hold_up_what_is_smaller() -> None:
+    small = [plan(a(f"b{each}")) for each in range(20)]
+    client = CrowdedClient(1)
+    submission = await submitted(client, schedule([], 200, alone=[*large_ones(20), *small]))
+    assert names_done(submission) == {"b0-a"}
+    assert len(client.batches) == 3, "one of each size tells of the others, and one had room"
+    assert {outcome for outcome in submission.outcomes.values() if outcome.refused} == {submission.full}
+    client = CrowdedClient(1)
+    assert names_done(await submitted(client, schedule([*large_ones(20), *small], 200))) == {"b0-a"}
+    assert len(client.batches) <= 14
+
+
+async def test_a_full_zone_lets_go_of_what_is_deleted_at_once() -> None:
+    there = record(1, name="gone.example.com")
+    leaving = plan(a("gone", deletionRequested=True), [there], Known((there.id,)))
+    client = CrowdedClient(0)
+    assert names_done(await submitted(client, schedule([*large_ones(4), leaving], 200))) == {"gone-a"}
