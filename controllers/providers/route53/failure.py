@@ -18,6 +18,7 @@ Messages are our own words: those of the services hold account IDs, ARNs and val
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, Final
@@ -150,9 +151,12 @@ _BATCH_SIGNS: Final = (
     ("but it was not found", Fault.STALE),
     ("do not match the current values", Fault.STALE),
     ("is not permitted at apex", Fault.APEX),
-    ("conflict", Fault.NEIGHBOUR),
-    ("limit", Fault.FULL),  # "... limit of 1000 exceeded", "Exceeded limit on ..."
+    ("conflicts with other", Fault.NEIGHBOUR),
+    ("conflicting RRSet", Fault.NEIGHBOUR),
 )
+_FULL: Final = re.compile(r"\brecord(s| sets) limit of \d+ exceeded")
+_QUOTED: Final = re.compile(r"'.*'", re.DOTALL)
+"""What people have written stands within the first and the last quotation mark."""
 _DENIED: Final = frozenset(
     {
         "AccessDenied",
@@ -221,8 +225,7 @@ def _from_answer(response: Any) -> Failure:
     if code in _THROTTLED or status == 429:
         return Unavailable("AWS limits how often it is asked; it is asked again.", retry_after_s=wait_s)
     if code == BATCH_REFUSED:
-        text = str(response["Error"].get("Message", ""))
-        return BatchRejected(next((fault for sign, fault in _BATCH_SIGNS if sign in text), Fault.VALUE))
+        return BatchRejected(_batch_fault(str(response["Error"].get("Message", ""))))
     if code == "InvalidInput":
         return Malformed(_REJECTED)
     if code in {"NoSuchHostedZone", "NoSuchChange"}:
@@ -236,6 +239,14 @@ def _from_answer(response: Any) -> Failure:
     if status >= 500 or not 400 <= status < 500:
         return Unavailable(SERVICE_FAILED, retry_after_s=wait_s, outcome_unknown=True)
     return Rejected(_REJECTED)
+
+
+def _batch_fault(text: str) -> Fault:
+    """Return what a refusal tells; that a hosted zone is full, which speaks for all of it, by AWS's own words alone."""
+    named = next((fault for sign, fault in _BATCH_SIGNS if sign in text), None)
+    if named is None and _FULL.search(_QUOTED.sub("", text)):
+        return Fault.FULL
+    return named or Fault.VALUE
 
 
 def read_bare_refusal(response_dict: Mapping[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:

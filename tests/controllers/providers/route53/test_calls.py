@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from botocore.exceptions import ClientError
 
 from controllers.providers.route53.change import Action, Change
-from controllers.providers.route53.failure import BatchRejected, Fault
+from controllers.providers.route53.failure import BATCH_REFUSED, BatchRejected, Fault, translate
 from controllers.providers.route53.record import Record, RecordKey, values_record
 from controllers.providers.route53.submission import Quarantine, Submission, Surroundings
 from tests.controllers.providers.route53.fake.server import FakeAws
@@ -144,6 +145,27 @@ async def test_a_full_hosted_zone_is_told_of_in_few_calls_and_used_as_soon_as_it
     await ledger.until(lambda: sum(map(ledger.is_marked, owners)) == 4, 20)
     assert ledger.clock() - before < PATIENCE.refusal_s
     assert "quota" in repr(ledger.unit["status"]["recordSets"])
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("[Number of records limit of 10000 exceeded.]", Fault.FULL),
+        ("[Number of resource record sets limit of 12000 exceeded.]", Fault.FULL),
+        ("[Number of characters limit of 32000 exceeded.]", Fault.VALUE),
+        ("Exceeded limit on number of weighted RRSets for www.example.com., type A in this zone.", Fault.VALUE),
+        (
+            "[Invalid Resource Record: 'FATAL problem: X encountered with '0 a \"records limit of 1 exceeded\"''.]",
+            Fault.VALUE,
+        ),
+        ("[RRSet with DNS name limit.example.com. is not permitted in zone example.org.]", Fault.VALUE),
+        ("[RRSet with DNS name conflict.example.com. is not permitted in zone example.org.]", Fault.VALUE),
+    ],
+)
+def test_words_of_people_are_not_taken_for_those_of_aws(words: str, fault: Fault) -> None:
+    refusal = translate(ClientError({"Error": {"Code": BATCH_REFUSED, "Message": words}}, "ChangeResourceRecordSets"))
+    assert isinstance(refusal, BatchRejected)
+    assert refusal.fault is fault
 
 
 def test_a_change_whose_time_comes_while_others_are_sent_is_due() -> None:
