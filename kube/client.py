@@ -16,6 +16,7 @@ from kube.access import Access, AccessSource
 from kube.body import dump, parse
 from kube.errors import Unavailable
 from kube.object import ObjectKey
+from kube.outage import Outage
 from kube.resource import ResourceRef
 from kube.transport import Transport, Warn
 from kube.watch import LineSplitter, WatchEvent
@@ -77,6 +78,8 @@ class Client:
         self._timeout_s = timeout_s
         self._warn = warn
         self._transport: Transport | None = None
+        self.outage = Outage()
+        """What has been told of requests that fail; all who use this client share it."""
 
     async def __aenter__(self) -> Self:
         if self._transport is not None:

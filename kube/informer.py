@@ -90,6 +90,7 @@ class Informer(Generic[T]):
         self._undecodable: dict[ObjectKey, str] = {}
         self._resume_from: str | None = None
         self._contact: float | None = None
+        self._failed = ""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -179,12 +180,8 @@ class Informer(Generic[T]):
         if isinstance(error, Gone):
             self._log.info("history expired, listing again", delay_s=round(delay_s, 3))
         else:
-            self._log.warning(
-                "following failed, will retry",
-                error=type(error).__name__,
-                message=error.message,
-                delay_s=round(delay_s, 3),
-            )
+            told = "following failed, will retry"
+            self._failed = self._client.outage.failed(self._log, told, self._resource, error, delay_s=round(delay_s, 3))
 
     async def _relist(self) -> None:
         """Replace the copy by a complete listing in one step, once all of it has arrived."""
@@ -300,3 +297,6 @@ class Informer(Generic[T]):
 
     def _touch(self) -> None:
         self._contact = asyncio.get_running_loop().time()
+        if self._failed:
+            self._client.outage.over(self._log, self._failed)
+            self._failed = ""

@@ -173,17 +173,18 @@ class LeaseElector:
         return machine_time_s() < self._held_until
 
     async def _acquire(self) -> None:
-        told = ""
+        told = failed = ""
         while True:
             try:
                 hold = await self._try_hold()
+                self._client.outage.over(self._log, failed)
                 if hold is _Hold.OURS:
                     return
                 if hold is _Hold.FOREIGN and told != self.leader:
                     told = self.leader
                     self._log.info("waits for the lease", leader=told)
             except KubeError as error:
-                self._report("competing for the lease failed", error)
+                failed = self._client.outage.failed(self._log, "competing for the lease failed", self._name, error)
             await self._pause()
 
     async def _renew_until_lost(self, term: _Term) -> None:
@@ -197,7 +198,7 @@ class LeaseElector:
             except TimeoutError:
                 return
             except KubeError as error:
-                self._report("renewing the lease failed", error)
+                self._log.warning("renewing the lease failed", error=type(error).__name__, message=error.message)
 
     async def _try_hold(self) -> _Hold:
         """One attempt to take the lease, or to renew it when it is time to. Raises KubeError when the API gives no answer to go by."""
@@ -296,9 +297,6 @@ class LeaseElector:
         pause_s = self._retry_period_s * random.uniform(1.0, 1.0 + _JITTER)
         due_in_s = due - asyncio.get_running_loop().time()
         await asyncio.sleep(min(pause_s, due_in_s) if due_in_s > 0 else pause_s)
-
-    def _report(self, message: str, error: KubeError) -> None:
-        self._log.warning(message, error=type(error).__name__, message=error.message)
 
 
 async def _run_fenced(on_started: Callable[[], Awaitable[None]], term: _Term) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
 from kube.backoff import Backoff
 from kube.client import Client
@@ -444,3 +445,34 @@ async def test_only_what_differs_is_decoded_again(api: FakeApi, client: Client) 
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+async def test_an_outage_is_told_once_by_all_then_rarely_and_when_it_is_over(api: FakeApi, client: Client) -> None:
+    port = api.port
+    with capture_logs() as logs:
+
+        def told() -> list[tuple[str, str]]:
+            return [(each["log_level"], each["event"]) for each in logs if each["log_level"] != "debug"]
+
+        async with following(client), following(client):
+            await api.stop()
+            await asyncio.sleep(599)
+            assert told() == [("warning", "following failed, will retry")]
+            await asyncio.sleep(30)
+            assert told() == [("warning", "following failed, will retry")] * 2
+            await api.start(port)
+            await eventually(lambda: api.watching == 2)
+            assert told()[2:] == [("info", "the api answers again")]
+            assert len([each for each in logs if each["log_level"] == "debug"]) > 50
+
+
+async def test_a_resource_that_is_refused_is_told_for_itself(api: FakeApi, client: Client) -> None:
+    api.fault(lambda request: refuse(403, "Forbidden", request.path))
+    with capture_logs() as logs:
+        other = Informer(client, ResourceRef("x.io", "v1", "others", "Other"), decode, policy=POLICY)
+        async with following(client, wait=False), asyncio.TaskGroup() as group:
+            task = group.create_task(other.run())
+            await asyncio.sleep(60)
+            task.cancel()
+    warned = [each["resource"] for each in logs if each["log_level"] == "warning"]
+    assert sorted(warned) == ["others.x.io", "things.x.io"]
