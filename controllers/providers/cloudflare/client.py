@@ -104,17 +104,17 @@ class CloudflareClient:
 
     async def zones_named(self, name: str, account_id: str) -> ZoneListing:
         """Return the account's zones of a name."""
-        listings = [
-            await self._pages(
-                lambda page, spelling=spelling: self._sdk.zones.with_raw_response.list(  # type: ignore[misc] # a default is typed by no lambda
-                    name=spelling, account={"id": account_id}, page=page, per_page=ZONES_PER_PAGE
-                )
-            )
-            for spelling in spellings(name)
-        ]
+        listings = [await self._zones_spelled(each, account_id) for each in spellings(name)]
         zones = {zone.id: zone for found, _ in listings for zone in map(parse_zone, found)}
         named = (zone for zone in zones.values() if (zone.name, zone.account_id) == (name, account_id))
         return ZoneListing(tuple(named), listings[0][1])
+
+    async def _zones_spelled(self, name: str, account_id: str) -> tuple[list[object], datetime]:
+        return await self._pages(
+            lambda page: self._sdk.zones.with_raw_response.list(
+                name=name, account={"id": account_id}, page=page, per_page=ZONES_PER_PAGE
+            )
+        )
 
     async def create_zone(self, name: str, account_id: str) -> ZoneFact:
         """Create a full zone, without importing records. Raises AlreadyExistsError."""

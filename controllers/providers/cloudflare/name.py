@@ -33,6 +33,8 @@ def _u_label(label: str) -> str:
     if not label.startswith(ACE_PREFIX):
         return label
     try:
-        return label.removeprefix(ACE_PREFIX).encode("ascii").decode("punycode")
+        text = label.removeprefix(ACE_PREFIX).encode("ascii").decode("punycode")
+        text.encode()  # half of a surrogate pair can be written in Punycode and sent to nobody
     except UnicodeError:
         return label
+    return text if read_name(text) == label else label

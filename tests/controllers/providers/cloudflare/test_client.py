@@ -23,6 +23,7 @@ from controllers.providers.cloudflare.failure import (
     classify,
     plain,
 )
+from controllers.providers.cloudflare.name import read_name, spellings
 from controllers.providers.cloudflare.pace import Pace, PacePolicy
 from tests.controllers.providers.cloudflare.fake.failure import Kind
 from tests.controllers.providers.cloudflare.fake.server import FakeCloudflare
@@ -154,3 +155,13 @@ async def test_a_pause_that_was_asked_for_is_kept() -> None:
     assert refusal.value.retry_after_s >= 30.0
     now = 140.0
     await pace.take_turn()
+
+
+@pytest.mark.parametrize("label", ["xn--ib9b", "xn--", "xn--abc-", "xn--99999999", "xn--a", "_xn--x", "xn--bcher-kva"])
+async def test_a_zone_is_found_by_any_name_that_dns_allows(
+    fake: FakeCloudflare, client: CloudflareClient, label: str
+) -> None:
+    """One half of a surrogate pair, empty, plain ASCII, no Punycode, a control character, no prefix, and a word."""
+    (account,) = fake.state.accounts
+    assert (await client.zones_named(f"{label}.example", account)).zones == ()
+    assert all(read_name(each) == f"{label}.example" for each in spellings(f"{label}.example"))
