@@ -1,6 +1,6 @@
 """`/metrics` over plain HTTP, on a listener of its own, and beside it whether the process is well: `/healthz` and `/readyz`.
 
-Owns the socket and these paths. Never answers anything else, so that whoever may read numbers reaches nothing more.
+Owns these paths. Never answers anything else, so that whoever may read numbers reaches nothing more.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-_log = structlog.get_logger(__name__)
+from kube.monitoring import MonitoringServer
 
-STOP_S = 0.5
+_log = structlog.get_logger(__name__)
 
 
 class MetricsListenError(OSError):
@@ -30,25 +30,20 @@ class MetricsServer:
     def __init__(self, host: str | None, port: int, is_ready: Callable[[], bool]) -> None:
         self._address = (host, port)
         self._is_ready = is_ready
-        application = web.Application()
-        application.router.add_get("/metrics", _show)
-        application.router.add_get("/healthz", _health)
-        application.router.add_get("/readyz", self._readiness)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_S)
+        self._http = MonitoringServer({"/healthz": _health, "/readyz": self._readiness, "/metrics": _show})
 
     @property
     def port(self) -> int:
         """The port that is listened on."""
-        return int(self._runner.addresses[0][1])
+        return self._http.port
 
     async def __aenter__(self) -> MetricsServer:
         """Listen. Raises MetricsListenError."""
-        await self._runner.setup()
         host, port = self._address
         try:
-            await web.TCPSite(self._runner, host, port).start()
+            await self._http.listen(host, port)
         except OSError as error:
-            await self._runner.cleanup()
+            await self._http.stop()
             message = f"metrics: cannot listen on {host or 'all addresses'}, port {port}: {error.strerror}"
             raise MetricsListenError(message) from error
         _log.info("metrics are served", port=self.port)
@@ -58,7 +53,7 @@ class MetricsServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Stop listening."""
-        await self._runner.cleanup()
+        await self._http.stop()
 
     async def _readiness(self, request: web.Request) -> web.Response:
         if self._is_ready():

@@ -1,21 +1,19 @@
 """Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics`.
 
-Owns the three answers, and how many connections may wait for one. Never serves anything that changes the server.
+Owns the three answers. Never serves anything that changes the server.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
 import socket
 from collections.abc import Sequence
 from typing import Final
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 
+from kube.monitoring import MonitoringServer
 from server.config import Address
 from server.health.metrics import ServerCollector, exposition
 from server.health.state import ServerState
@@ -23,13 +21,6 @@ from server.listening.listen import ListenError, open_tcp
 
 _FRESH_S: Final = 180.0
 """API servers send at least a bookmark a minute; three without one are an absence."""
-
-_MOST_CONNECTIONS: Final = 64
-"""Where more are open the oldest goes: whoever holds connections takes file descriptors from nobody else, and keeps no probe out."""
-
-_log = logging.getLogger(__name__)
-_log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
-"""What is no HTTP is told to whoever sent it and not to the log, which strangers could fill."""
 
 
 class HealthServer:
@@ -47,8 +38,7 @@ class HealthServer:
             raise
         self._registry = CollectorRegistry()
         self._registry.register(ServerCollector(server))
-        self._runner: web.AppRunner | None = None
-        self._listeners: list[asyncio.Server] = []
+        self._http = MonitoringServer({"/healthz": self._health, "/readyz": self._readiness, "/metrics": self._metrics})
 
     @property
     def port(self) -> int:
@@ -56,31 +46,12 @@ class HealthServer:
         return int(self._sockets[0].getsockname()[1])
 
     async def start(self) -> None:
-        application = web.Application()
-        application.router.add_get("/healthz", self._health)
-        application.router.add_get("/readyz", self._readiness)
-        application.router.add_get("/metrics", self._metrics)
-        self._runner = web.AppRunner(application, access_log=None, logger=_log, shutdown_timeout=0.5)
-        await self._runner.setup()
-        web_server = self._runner.server
-        assert web_server is not None  # it has been set up
-
-        def accept() -> asyncio.Protocol:
-            for oldest in web_server.connections[: 1 - _MOST_CONNECTIONS]:
-                if oldest.transport is not None:
-                    oldest.transport.abort()
-            return web_server()
-
-        loop = asyncio.get_running_loop()
-        self._listeners = [await loop.create_server(accept, sock=each) for each in self._sockets]
+        for each in self._sockets:
+            await self._http.listen_on(each)
 
     async def stop(self) -> None:
-        for listener in self._listeners:
-            listener.close()
-        if self._runner is None:
-            self._close()
-        else:
-            await self._runner.cleanup()
+        await self._http.stop()
+        self._close()
 
     def _close(self) -> None:
         for each in self._sockets:
