@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from cli.api.connection import AllNamespaces, Context, Kubeconfig, Namespace, Selector, complain, connect, run
-from cli.api.kind import types_that_begin
+from cli.api.kind import OWN_GROUP, Kind, types_that_begin
 from cli.objects.description import describe
 from cli.objects.event import Event
 from cli.objects.events import EVENTS
 from cli.objects.listing import PARALLEL_READS, Output, Request, read_all
-from cli.zone.source import refers_to
-from controllers.api.group import RECORD_SETS, ZONES
+from cli.zone.membership import zone_of
 from kube.client import Client
 from kube.errors import Forbidden
 
@@ -61,9 +61,10 @@ async def _describe(client: Client, request: Request) -> int:
 
     events = await asyncio.gather(*(events_about(obj) for _, obj in objects))
     now = datetime.now(UTC)
-    claims = await _claims(client) if any(kind.ref == ZONES for kind, _ in objects) else []
+    zones = next((kind for kind, _ in objects if _is_zone(kind)), None)
+    claims = await _claims(client, zones) if zones is not None else {}
     descriptions = [
-        describe(kind, obj, told, now, _claims_of(obj, claims) if kind.ref == ZONES else ())
+        describe(kind, obj, told, now, claims.get(_name(obj), ()) if _is_zone(kind) else ())
         for (kind, obj), told in zip(objects, events, strict=True)
     ]
     if descriptions:
@@ -82,15 +83,20 @@ async def _events(client: Client, obj: dict[str, Any]) -> list[Event]:
         return []
 
 
-async def _claims(client: Client) -> list[dict[str, Any]]:
-    """Return all RecordSets; who may not read those of every namespace gets a note in their place."""
+async def _claims(client: Client, zones: Kind) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return all RecordSets by their Zones; who may not read those of every namespace gets a note in their place."""
+    found = defaultdict(list)
     try:
-        return [*(await client.list(RECORD_SETS)).items]
+        for each in (await client.list(replace(zones.ref, plural="recordsets", kind="RecordSet"))).items:
+            found[zone_of(each)].append(each)
     except Forbidden as error:
         complain(f"record sets are left out: {error.message}")
-        return []
+    return found
 
 
-def _claims_of(zone: dict[str, Any], claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    metadata = zone["metadata"]
-    return [each for each in claims if refers_to(each, metadata["name"], metadata["namespace"])]
+def _is_zone(kind: Kind) -> bool:
+    return (kind.ref.group, kind.ref.kind) == (OWN_GROUP, "Zone")
+
+
+def _name(zone: dict[str, Any]) -> tuple[str, str]:
+    return zone["metadata"]["namespace"], zone["metadata"]["name"]

@@ -12,6 +12,7 @@ from typing import Any
 from cli.api.connection import connect, run
 from cli.api.refusal import CommandError
 from cli.zone.manifest import Manifest
+from cli.zone.membership import zone_of
 from controllers.api.group import HOSTED_ZONES, RECORD_SETS, ZONE_CLASSES, ZONES
 from kube.client import Client
 from kube.errors import NotFound, ResourceNotServed
@@ -54,7 +55,7 @@ async def gather(client: Client, name: str, namespace: str) -> list[Manifest]:
     zone_class = await _get_any(client, ZONE_CLASSES, reference["name"], reference.get("namespace", namespace))
     hosted = await _get_any(client, HOSTED_ZONES, name, namespace)
     listed = await client.list(RECORD_SETS)
-    members = [each for each in listed.items if refers_to(each, name, namespace)]
+    members = [each for each in listed.items if zone_of(each) == (namespace, name)]
     found = [(ZONES, zone), (ZONE_CLASSES, zone_class), (HOSTED_ZONES, hosted)] + [
         (RECORD_SETS, each) for each in members
     ]
@@ -66,13 +67,6 @@ async def _get_any(client: Client, ref: ResourceRef, name: str, namespace: str) 
         return await client.get(ref, name=name, namespace=namespace)
     except (NotFound, ResourceNotServed):
         return None
-
-
-def refers_to(record_set: Manifest, name: str, namespace: str) -> bool:
-    """Say whether a RecordSet is one of the Zone's."""
-    reference = record_set["spec"]["zoneRef"]
-    target = reference.get("namespace", record_set["metadata"]["namespace"]), reference["name"]
-    return target == (namespace, name)
 
 
 def _type(ref: ResourceRef) -> dict[str, str]:
