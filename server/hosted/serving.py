@@ -112,7 +112,7 @@ class Serving:
         if len(difference) > _INLINE_LINES:
             return await asyncio.to_thread(self._next, previous.zone, content, difference)
         changes, after = _changed(previous.zone, content.head, difference)
-        if reach(previous.zone, changes, _INLINE_LINES) <= _INLINE_LINES:
+        if reach(previous.zone, after, changes, _INLINE_LINES) <= _INLINE_LINES:
             return recompile(previous.zone, after, changes)
         return await asyncio.to_thread(self._next, previous.zone, content, difference)
 
@@ -120,7 +120,7 @@ class Serving:
         """Make the next version from what differs or, where much hangs on that, whole, if that is faster."""
         changes, after = _changed(zone, content.head, difference)
         most = len(after.children) // _LINES_OF_A_NAME
-        if reach(zone, changes, most) > most and (gathered := self._gathered(content)) is not None:
+        if reach(zone, after, changes, most) > most and (gathered := self._gathered(content)) is not None:
             return replace(gathered, step=step_from(zone, changes))
         return recompile(zone, after, changes)
 

@@ -128,11 +128,9 @@ def _dependents(bulk: Bulk, name: WireName, exactly: bool) -> Iterator[WireName]
     return map(WireName, bulk.dependents(name, exactly))
 
 
-def bulk_of(index: ZoneIndex) -> Bulk | None:
-    """Return what native code holds of a zone, None for a zone that does not rest on it."""
-    if isinstance(index.sets, Layered) and isinstance(index.sets.base, _OwnSets):
-        return index.sets.base.bulk
-    return None
+def bulk_of(found: Mapping[Key, Value]) -> Bulk | None:
+    """Return what native code holds of a zone, by one of the zone's maps; None for a zone that does not rest on it."""
+    return found.base.bulk if isinstance(found, Layered) and isinstance(found.base, _Names) else None
 
 
 class _Names(Mapping[Key, Value]):

@@ -10,28 +10,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from server import rdtype
-from server._native import Bulk, Content, Tables
+from server._native import Content, Tables
 from server.answer.rejection import NOT_OURS, NOT_READY, Rejection
 from server.answer.responder import COMPUTED_TYPES
 from server.catalog import Catalog
-from server.plane.bulk import collect_bulk, gather_bulk, read_bulk
+from server.plane.bulk import bulk_of, collect_bulk, gather_bulk, read_bulk
 from server.text import name_text
 from server.zone.compile import Zone
 from server.zone.judge import UnservableError
-from server.zone.persistent import Layered, Persistent
+from server.zone.persistent import Layered
 from server.zone.table import COMPUTED, Answer, Node, ZoneTable
 from zonemodel.name import WireName
 from zonemodel.rrset import RRset
 
 if TYPE_CHECKING:
     from server._native import Edit
-
-Value = TypeVar("Value")
 
 _MOST_PREPARED: Final = 4
 """Zones that were prepared and not served yet; one that is never served must not stay."""
@@ -90,7 +88,7 @@ class NativeCatalog(Catalog):
 
     def read(self, path: Path, origin: str | None) -> Zone | None:
         found = read_bulk(path, origin)
-        return None if found is None else self._complete_bulk(*found)
+        return None if found is None else self._completed(found[1])
 
     def gather(
         self,
@@ -100,29 +98,30 @@ class NativeCatalog(Catalog):
         read: Callable[[bytes], RRset],
     ) -> Zone | None:
         found = gather_bulk(origin, made, pages, read)
-        return None if found is None else self._complete_bulk(*found)
+        return None if found is None else self._completed(found[1])
 
     def collect(self, origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> Zone | None:
         found = collect_bulk(origin, records)
-        return None if found is None else self._complete_bulk(*found)
+        return None if found is None else self._completed(found[1])
 
-    def _complete_bulk(self, bulk: Bulk, zone: Zone) -> Zone | None:
+    def _completed(self, zone: Zone) -> Zone | None:
         try:
-            with _told(zone.index.origin):
-                self._keep(zone, self.native.complete(bulk, _own_edits(zone.table)))
+            self._keep(zone, self._read(zone.table))
         except NativeFaultError as error:
             log.error("native code failed on a zone, Python compiles it", reason=str(error))
             return None
         return zone
 
     def prepare(self, zone: Zone) -> None:
-        if zone.table.patch is None and zone.table.version not in self._prepared:
-            self._keep(zone, self._read(zone.table))
+        table, served = zone.table, self.tables.get(zone.table.apex)
+        is_patch = table.patch is not None and served is not None and served.version == table.patch.since
+        if not is_patch and table.version not in self._prepared:
+            self._keep(zone, self._read(table))
 
     def _keep(self, zone: Zone, content: Content) -> None:
         self._prepared[zone.table.version] = content
-        while len(self._prepared) > _MOST_PREPARED:
-            self._prepared.pop(next(iter(self._prepared)))
+        for version in list(self._prepared)[:-_MOST_PREPARED]:  # other threads do so, too
+            self._prepared.pop(version, None)
 
     def _put(self, table: ZoneTable) -> None:
         with _told(table.apex):
@@ -132,8 +131,11 @@ class NativeCatalog(Catalog):
         super()._put(table)
 
     def _read(self, table: ZoneTable) -> Content:
+        answers, nodes = table.answers, table.nodes
         with _told(table.apex):
-            return self.native.prepare(_pages(table.answers), _pages(table.nodes))
+            if isinstance(answers, Layered) and isinstance(nodes, Layered) and (bulk := bulk_of(nodes)) is not None:
+                return self.native.complete(bulk, _own_edits(answers, nodes))
+            return self.native.prepare(answers.pages, nodes.pages)
 
     def _patch(self, table: ZoneTable) -> bool:
         """Hand over what differs from the version that is served, if that is what the table was made from."""
@@ -158,18 +160,13 @@ def _content(table: ZoneTable, name: bytes, types: tuple[int, ...]) -> tuple[Nod
     return node, [(type_, table.answers[name + type_.to_bytes(2, "big")]) for type_ in types]
 
 
-def _own_edits(table: ZoneTable) -> list[Edit]:
-    """Return the names of a layered table that do not come from its base."""
-    types: defaultdict[bytes, list[tuple[int, Answer]]] = defaultdict(list)
-    for page in table.answers.pages:
-        for key, answer in page.items():
-            types[key[:-2]].append((int.from_bytes(key[-2:], "big"), answer))
-    return [(name, (node, types[name])) for page in table.nodes.pages for name, node in page.items()]
-
-
-def _pages(found: Persistent[bytes, Value]) -> list[dict[bytes, Value]]:
-    """Return all entries as native code takes them."""
-    return [dict(found)] if isinstance(found, Layered) else found.pages
+def _own_edits(answers: Layered[bytes, Answer], nodes: Layered[bytes, Node]) -> list[Edit]:
+    """Return the names that are not as the base has them; one that was compiled has all its answers beside its node."""
+    found: defaultdict[bytes, list[tuple[int, Answer]]] = defaultdict(list)
+    for key, answer in answers.later():
+        found[key[:-2]].append((int.from_bytes(key[-2:], "big"), answer))
+    own = dict(nodes.later())
+    return [(name, (own[name], found[name]) if name in own else None) for name in nodes.touched()]
 
 
 def _refusal(rejection: Rejection) -> tuple[int, bytes]:

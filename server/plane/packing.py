@@ -54,7 +54,7 @@ class NativePacking(Packing):
 
 def _divided(index: ZoneIndex) -> tuple[Iterator[tuple[WireName, Sets]], Bulk | None, list[bytes]]:
     """Return the sets by owner that Python has, the plain names of the zone, and which of those have other sets now."""
-    plain = bulk_of(index)
+    plain = bulk_of(index.sets)
     if plain is None or not isinstance(index.sets, Layered):
         return iter(index.sets.items()), None, []
     return index.sets.later(), plain, list(index.sets.touched())

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from server import rdtype
 from server.zone.compile import Draft, Step, Zone, answered_types, compile_zone
 from server.zone.index import STAR, Changes, ZoneIndex, parent
 from server.zone.table import Patch
 from zonemodel.name import WireName, is_within
+
+_LOOKED_THROUGH: Final = 30
+"""How many names are looked through in the time that one takes that is compiled, at least."""
 
 
 def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:
@@ -45,14 +49,19 @@ def step_from(zone: Zone, changes: Changes) -> Step:
     return Step(zone.index.at(zone.index.origin)[rdtype.SOA], frozenset(changes.owners))
 
 
-def reach(zone: Zone, changes: Changes, most: int) -> int:
-    """Return how many names the changes may have compiled again for hanging on others, or some number past `most`."""
+def reach(zone: Zone, index: ZoneIndex, changes: Changes, most: int) -> int:
+    """Return how much work the changes make beside their own names, in names to compile, or some number past `most`.
+
+    Those are names that hang on others and, where the names below one come to be hidden or found, all that are looked through for them.
+    """
     found, dependencies = 0, zone.dependencies
     for owner, types in _types_by_owner(changes).items():
         if owner != zone.index.origin:
             found += len(dependencies.under(owner))
         elif types != {rdtype.SOA}:
             found += len(dependencies.on(owner))
+        if _hides_or_uncovers(owner, zone.index, index):
+            found += len(index.children) // _LOOKED_THROUGH
         if found > most:
             break
     return found
@@ -69,9 +78,8 @@ def _touched(zone: Zone, index: ZoneIndex, changes: Changes) -> Iterator[WireNam
             yield from zone.dependencies.under(scope)
         if not scopes:
             yield from zone.dependencies.on(owner)
-        hides = owner in zone.index.barriers or owner in index.barriers
-        if hides and not types.isdisjoint({rdtype.NS, rdtype.DNAME}):
-            yield from _names_under(owner, zone.index, index)
+        if _hides_or_uncovers(owner, zone.index, index):
+            yield from (name for name in index.children if is_within(name, owner))
 
 
 def _scopes(before: ZoneIndex, after: ZoneIndex, owner: WireName) -> Iterator[WireName]:
@@ -89,10 +97,10 @@ def _scopes(before: ZoneIndex, after: ZoneIndex, owner: WireName) -> Iterator[Wi
         name = parent(name)
 
 
-def _names_under(owner: WireName, before: ZoneIndex, after: ZoneIndex) -> Iterator[WireName]:
-    for index in (before, after):
-        if index.children.get(owner):
-            yield from (name for name in index.children if is_within(name, owner))
+def _hides_or_uncovers(owner: WireName, before: ZoneIndex, after: ZoneIndex) -> bool:
+    """Say whether names below `owner` that both versions have are hidden in one of them only; the others are among what changed."""
+    moved = (owner in before.barriers) != (owner in after.barriers)
+    return moved and bool(before.children.get(owner)) and bool(after.children.get(owner))
 
 
 def _types_by_owner(changes: Changes) -> dict[WireName, set[int]]:

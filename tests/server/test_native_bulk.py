@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +19,7 @@ from server.plane.choice import has_native
 from server.transfer.record import soa_record, zone_records
 from server.transfer.secondary.version import whole_zone
 from server.zone.compile import Zone, compile_zone
-from server.zone.index import ZoneIndex
+from server.zone.index import Changes, ZoneIndex
 from server.zone.judge import UnservableError, judge_zone
 from server.zone.recompile import recompile
 from server.zone_files import read_zone
@@ -295,12 +295,7 @@ def test_random_snapshots(record_sets: list[dict[str, object]]) -> None:
         same_zone(found[1], expected)
 
 
-def alias_content(serial: int, target: str, aliases: int) -> Content:
-    sets: list[dict[str, object]] = [
-        {"name": f"a{number}", "ttl": 60, "type": "CNAME", "cname": {"target": "big.z.test"}}
-        for number in range(aliases)
-    ]
-    sets.append({"name": "big", "ttl": 60, "type": "A", "a": {"addresses": [target]}})
+def content_of(serial: int, sets: list[dict[str, object]]) -> Content:
     head = Head(
         Fqdn("z.test"), serial, SOA(mname="ns.o.test", rname="host.z.test"), (NameServer(name="ns.o.test"),), Transfer()
     )
@@ -308,17 +303,35 @@ def alias_content(serial: int, target: str, aliases: int) -> Content:
     return Content(head, page.digest, {page.digest: page})
 
 
-@pytest.mark.parametrize(("aliases", "is_whole"), [(10, False), (2000, True)])
-async def test_an_edit_that_reaches_many_aliases_is_finished_natively_and_off_the_loop(
-    aliases: int, is_whole: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_threads: list[bool] = []
+def host(name: str, address: str = "192.0.2.1") -> dict[str, object]:
+    return {"name": name, "ttl": 60, "type": "A", "a": {"addresses": [address]}}
+
+
+def alias_content(serial: int, target: str, aliases: int) -> Content:
+    sets: list[dict[str, object]] = [
+        {"name": f"a{number}", "ttl": 60, "type": "CNAME", "cname": {"target": "big.z.test"}}
+        for number in range(aliases)
+    ]
+    return content_of(serial, [*sets, host("big", target)])
+
+
+@pytest.fixture
+def on_threads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the versions that are made from the one before come from a thread."""
+    seen: list[bool] = []
 
     def noted(*args: object) -> Zone:
-        on_threads.append(threading.current_thread() is not threading.main_thread())
+        seen.append(threading.current_thread() is not threading.main_thread())
         return recompile(*args)  # type: ignore[arg-type]  # as they came
 
     monkeypatch.setattr("server.hosted.serving.recompile", noted)
+    return seen
+
+
+@pytest.mark.parametrize(("aliases", "is_whole"), [(10, False), (2000, True)])
+async def test_an_edit_that_reaches_many_aliases_is_finished_natively_and_off_the_loop(
+    aliases: int, is_whole: bool, on_threads: list[bool]
+) -> None:
     catalog, key = NativeCatalog(1232, 1), ObjectKey("n", "z")
     catalog.complete = True
     serving = Serving(catalog, lambda _: None)
@@ -337,6 +350,29 @@ async def test_an_edit_that_reaches_many_aliases_is_finished_natively_and_off_th
     reply = catalog.native.answer(packet, "192.0.2.1", False)
     assert reply is not None
     assert reply.endswith(bytes((192, 0, 2, 2)))
+
+
+async def test_names_are_looked_through_for_a_cut_over_what_stays_alone_and_off_the_loop(
+    on_threads: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.hosted.serving._INLINE_LINES", 10)
+    serving, key = Serving(NativeCatalog(1232, 1), lambda _: None), ObjectKey("n", "z")
+    hosts = [host(f"h{number}") for number in range(600)]
+    glue = host("ns.sub")
+    cut: dict[str, object] = {"name": "sub", "ttl": 60, "type": "NS", "ns": {"nameServers": ["ns.sub.z.test"]}}
+    await serving.replace(key, content_of(1, hosts))
+    for serial, more, is_long in (
+        (2, [glue, cut], False),
+        (3, [], False),
+        (4, [glue], False),
+        (5, [glue, cut], True),
+        (6, [glue], True),
+    ):
+        content = content_of(serial, hosts + more)
+        await serving.replace(key, content)
+        assert on_threads.pop() is is_long, serial
+        (served,) = serving
+        same_zone(served.zone, compile_zone(judge_zone(content.zone_data())))
 
 
 def test_the_catalog_serves_plain_names_and_others(tmp_path: Path) -> None:
@@ -436,15 +472,21 @@ def test_records_that_only_python_understands_are_left_to_it() -> None:
 @settings(
     deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(zone_strategy.zones.map(common))
-def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: ZoneData) -> None:
+@given(zone_strategy.zones.map(common), st.lists(zone_strategy.rrsets(), max_size=4))
+def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: ZoneData, edits: list[RRset]) -> None:
+    """And so are later versions of it, where no earlier one is served that they could be made from."""
     path = tmp_path / "zone"
     path.write_text(write_zone_file(zone))
     native, whole = NativeCatalog(1232, 1), NativeCatalog(1232, 1)
     found = native.read(path, None)
     assert found is not None
+    zone = parse_zone_text(path.read_text(), None, "zone")
+    for edit in edits:
+        if (later := zone_strategy.edited(zone, edit)) is not None:
+            changes = zone_strategy.changes_between(zone, later)
+            found, zone = recompile(found, found.index.with_changes(changes), changes), later
     native.replace(found)
-    whole.replace(read_zone(ZoneFile(path)))
+    whole.replace(compile_zone(ZoneIndex.of(zone)))
     for name in zone_strategy.names_around(zone):
         if len(name) > 255:
             continue
@@ -452,6 +494,47 @@ def test_what_was_finished_natively_is_answered_alike(tmp_path: Path, zone: Zone
             packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + name + bytes((0, qtype, 0, 1))
             reply = native.native.answer(packet, "192.0.2.1", False)
             assert reply == whole.native.answer(packet, "192.0.2.1", False)
+
+
+def test_a_zone_that_was_withheld_is_served_again_without_a_look_at_each_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the event loop, and also where the version that is served next was made from the one before by an edit."""
+    hosts = [
+        RRset(from_labels([b"h%d" % number, *zone_strategy.APEX_LABELS]), 1, 60, (bytes(4),)) for number in range(50)
+    ]
+    index = ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns(), *hosts)))
+    catalog = NativeCatalog(1232, 1)
+    zone = catalog.collect(zone_strategy.APEX, [soa_record(index), *zone_records(index)])
+    assert zone is not None
+    changes = Changes((zone_strategy.soa(2),), ((hosts[0].owner, 1),))
+    edited = recompile(zone, zone.index.with_changes(changes), changes)
+    monkeypatch.setattr(Layered, "__iter__", None)
+    for version in (zone, edited):
+        catalog.withhold(zone_strategy.APEX)
+        catalog.prepare(version)
+        with monkeypatch.context() as on_the_loop:
+            on_the_loop.setattr(NativeCatalog, "_read", None)
+            catalog.replace(version)
+        packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + hosts[0].owner + b"\0\1\0\1"
+        reply = catalog.native.answer(packet, "192.0.2.1", False)
+        assert reply is not None
+        assert reply[3] == (0 if version is zone else 3)
+
+
+def test_versions_are_kept_for_a_moment_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forestalled(dict[int, Any]):
+        """Another thread always lets go of a version first."""
+
+        def pop(self, version: int, *default: object) -> object:
+            super().pop(version, None)
+            return super().pop(version, *default)
+
+    catalog = NativeCatalog(1232, 1)
+    monkeypatch.setattr(catalog, "_prepared", Forestalled())
+    for _ in range(9):
+        catalog.prepare(
+            compile_zone(ZoneIndex.of(ZoneData(zone_strategy.APEX, (zone_strategy.soa(1), zone_strategy.apex_ns()))))
+        )
+    assert len(catalog._prepared) == 4
 
 
 def test_a_fault_in_native_code_leaves_the_zone_to_python() -> None:

@@ -39,8 +39,6 @@ _PAUSE_S: Final = 0.1
 _LONGEST_S: Final = 7200.0
 """How long a refresh may take in all."""
 
-_INLINE_CHANGES: Final = 300
-
 log = structlog.get_logger(__name__)
 
 
@@ -172,9 +170,10 @@ class Secondary:
             began_s = time.monotonic()
             serial = await primary.serial(self.apex)
         if self._zone is not None and serial == serial_of(self._zone.index):
-            self._serve(self._zone)
+            await self._serve(self._zone)
         else:
             async with around.slots.one(host):
+                time.monotonic()  # the turn may have come late, and what comes now is as new
                 await self._transfer_from(primary, serial)
         self._refreshed_s = began_s
         self._expire_in_time()
@@ -193,7 +192,7 @@ class Secondary:
         )
         if isinstance(outcome, Steps) and self._zone is not None:
             try:
-                zone = await _stepped(self._zone, outcome)
+                zone = await asyncio.to_thread(stepped_zone, self._zone, outcome.differences)
             except ValueError as error:
                 log.warning("differences do not fit, asking for the zone", zone=name_text(self.apex), reason=str(error))
                 outcome = await primary.whole(self.apex)
@@ -201,7 +200,7 @@ class Secondary:
         else:
             zone = await self._compiled(outcome)
         is_new = zone is not self._zone
-        self._serve(zone)
+        await self._serve(zone)
         if is_new:
             self._around.counters.received["IXFR" if isinstance(outcome, Steps) else "AXFR"] += 1
             log.info(
@@ -226,19 +225,15 @@ class Secondary:
         catalog.prepare(zone)
         return zone
 
-    def _serve(self, zone: Zone) -> None:
-        if zone is not self._zone or self.apex not in self._around.catalog.zones:
-            self._around.catalog.replace(zone)
-            self._zone = zone
-
-
-async def _stepped(zone: Zone, steps: Steps) -> Zone:
-    changes = sum(len(each.removed) + len(each.added) for each in steps.differences)
-    if (
-        zone.proofs is None and changes <= _INLINE_CHANGES
-    ):  # the chain of a signed zone is arranged anew, however little changed
-        return stepped_zone(zone, steps.differences)
-    return await asyncio.to_thread(stepped_zone, zone, steps.differences)
+    async def _serve(self, zone: Zone) -> None:
+        catalog = self._around.catalog
+        is_served = self.apex in catalog.zones
+        if zone is self._zone and is_served:
+            return
+        if not is_served:
+            await asyncio.to_thread(catalog.prepare, zone)  # what there was of it went when it expired
+        catalog.replace(zone)
+        self._zone = zone
 
 
 def _address(text: str) -> object:

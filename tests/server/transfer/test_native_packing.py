@@ -91,7 +91,7 @@ def test_plain_names_go_from_native_code_to_the_message(tmp_path: Path) -> None:
     found = read_bulk(path, None)
     assert found is not None
     index, expected = found[1].index, judge_zone(read_zone_file(path, None))
-    assert bulk_of(index) is not None
+    assert bulk_of(index.sets) is not None
     messages = list(NATIVE.zone(index, HEAD, b"", OPT))
     assert len(messages) > 5
     records = read(messages)

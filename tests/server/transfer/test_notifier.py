@@ -153,7 +153,7 @@ async def test_it_is_given_up_where_nobody_ever_answers(tmp_path: Path, monkeypa
 
 
 async def test_a_server_that_never_answers_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notifier, "_AT_ONCE", 1)
+    monkeypatch.setattr(notifier, "_AT_ONCE_PER_TARGET", 1)
     monkeypatch.setattr(notifier, "_REPLY_S", 3600.0)
     async with (
         listening(ignored=1000) as away,
@@ -164,22 +164,23 @@ async def test_a_server_that_never_answers_holds_up_no_other(tmp_path: Path, mon
         await heard(there, [1])
 
 
-async def test_a_zone_that_goes_before_its_turn_is_not_told_of(
+async def test_a_zone_that_goes_or_has_nobody_to_tell_before_its_turn_is_not_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(notifier, "_AT_ONCE", 1)
+    monkeypatch.setattr(notifier, "_AT_ONCE_PER_TARGET", 1)
     monkeypatch.setattr(notifier, "_REPLY_S", 0.1)
     monkeypatch.setattr(notifier, "_ATTEMPTS", 1)
     catalog, counters = Catalog(), TransferCounters()
     async with listening(ignored=1) as listener:
         permissions = Permissions(catalog, TransferConfig(every_zone=notified(listener)))
         telling = notifier.Notifier(catalog, permissions, KeyStore(), Sources(()), counters)
-        for name in ("stays", "goes", "comes"):
+        for name in ("stays", "goes", "ends", "comes"):
             EditedZone(f"{name}.test").write(tmp_path / name)
             catalog.replace(read_zone(ZoneFile(tmp_path / name)))
             telling.announce(to_wire(f"{name}.test"))
         await until(lambda: listener.notices, "the turn of the first")
         catalog.remove(to_wire("goes.test"))
+        catalog.transfers[to_wire("ends.test")] = Transfer()
         await until(lambda: (counters.notices_failed, counters.notices_sent) == (1, 1), "the others told")
         await telling.stop()
     assert [each.question[0].name.to_text() for each in listener.notices] == ["stays.test.", "comes.test."]

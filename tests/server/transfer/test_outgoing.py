@@ -249,6 +249,20 @@ async def test_places_are_given_in_order_and_within_the_bounds() -> None:
     assert slots.taken == 0
 
 
+async def test_a_peer_with_many_that_wait_holds_up_no_other() -> None:
+    slots, order = Slots(2, 2, None), list[str]()
+
+    async def hold(peer: str) -> None:
+        async with slots.one(peer):
+            order.append(peer)
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        for peer in ("many",) * 10 + ("few",) * 3:
+            group.create_task(hold(peer))
+    assert order[:8] == ["many", "many", "many", "few", "many", "few", "many", "few"]
+
+
 async def test_transfers_are_counted_in_metrics(tmp_path: Path) -> None:
     async with primary(EditedZone().fill(5), tmp_path, every_zone=ANYBODY) as (server, _):
         await stream(server, query("AXFR"))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import os
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import dns.flags
 import dns.message
@@ -23,6 +26,7 @@ import pytest
 from server import rdtype
 from server.app import NameServer
 from server.config import Address, ServerConfig, ZoneFile
+from server.transfer import service
 from server.transfer.archive import Archive
 from server.transfer.config import SecondaryZone, TransferConfig
 from server.transfer.difference import Difference
@@ -31,6 +35,7 @@ from server.transfer.secondary import secondary
 from server.transfer.secondary.timing import left_s
 from server.transfer.secondary.version import stepped_zone
 from server.transfer.serial import Soa
+from server.transfer.slots import Slots
 from server.transfer.target import Target
 from server.zone.compile import Zone
 from server.zone.index import Changes
@@ -187,7 +192,9 @@ async def test_a_time_of_refresh_that_cannot_be_kept_ends_nothing(
         await becomes(server, "other.edit.test", ["192.0.2.1"])
 
 
-async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
+async def test_an_expired_zone_is_servfail_until_a_primary_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made ready beside the event loop then."""
+    threads: list[threading.Thread] = []
     async with FakePrimary() as primary:
         primary.serve(1, "www", refresh=1, expire=2)
         async with running(config(None, primary.port)) as server:
@@ -195,9 +202,31 @@ async def test_an_expired_zone_is_servfail_until_a_primary_is_back() -> None:
             await primary.close()
             await becomes(server, "www.edit.test", "SERVFAIL")
             assert await data(server, ZONE, "ANY") == "SERVFAIL"
+            monkeypatch.setattr(server.catalog, "prepare", lambda _: threads.append(threading.current_thread()))
             await primary.open()
             await becomes(server, "www.edit.test", ["192.0.2.1"])
             assert primary.asked.count("AXFR") == 1  # what was kept is good again
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+async def test_a_zone_whose_turn_came_late_is_as_new_as_its_transfer(monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = itertools.count()
+
+    class LateSlots(Slots):
+        @asynccontextmanager
+        async def one(self, peer: str) -> AsyncIterator[None]:
+            clock.monotonic = partial(float, 3600 * next(hours))
+            async with super().one(peer):
+                yield
+
+    clock = SimpleNamespace(time=time.time)
+    monkeypatch.setattr(service, "Slots", LateSlots)
+    monkeypatch.setattr(secondary, "time", clock)
+    async with FakePrimary() as primary:
+        primary.serve(1, "www", refresh=60, retry=60, expire=1800)
+        async with running(config(None, primary.port)) as server:
+            await becomes(server, "www.edit.test", ["192.0.2.1"])
 
 
 async def test_a_zone_expires_in_time_while_its_primary_keeps_silent() -> None:
@@ -435,24 +464,19 @@ async def test_differences_that_do_not_fit_are_replaced_by_the_zone(kind: str) -
         assert primary.asked.count("AXFR") == 2
 
 
-async def test_the_steps_of_a_signed_zone_are_worked_out_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However little they change, its whole chain is arranged anew, and queries are to be answered meanwhile."""
+async def test_steps_are_worked_out_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little they change, the whole zone may hang on it, and queries are to be answered meanwhile."""
     threads: list[threading.Thread] = []
 
     def noting(zone: Zone, differences: list[Difference]) -> Zone:
         threads.append(threading.current_thread())
         return stepped_zone(zone, differences)
 
-    monkeypatch.setattr(secondary, "stepped_zone", noting)
-    signature = "edit.test. 300 IN RRSIG SOA 13 2 300 20380101000000 20200101000000 1 edit.test. AAAA"
-    async with FakePrimary() as primary:
-        records = [*zone_records(1, "www"), signature]
-        primary.axfr = script([*records, records[0]])
-        async with running(config(None, primary.port)) as server:
-            await becomes(server, "www.edit.test", ["192.0.2.1"])
-            primary.serial = 2
-            primary.ixfr = GOOD_STEPS["one"]
-            await notice(server)
-            await becomes(server, "new.edit.test", ["192.0.2.2"])
+    async with pulling() as (primary, server):
+        monkeypatch.setattr(secondary, "stepped_zone", noting)
+        primary.serial = 2
+        primary.ixfr = GOOD_STEPS["one"]
+        await notice(server)
+        await becomes(server, "new.edit.test", ["192.0.2.2"])
     assert threads
     assert threading.main_thread() not in threads
