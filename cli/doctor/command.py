@@ -6,13 +6,13 @@ Owns the order of the checks and the exit code: 0 when nothing has failed, else 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from enum import StrEnum
 from typing import Annotated
 
 import orjson
 import typer
 
 from cli.api.connection import Context, Kubeconfig, connect, run
+from cli.dns.name_server import SystemNamespace
 from cli.doctor.finding import Finding, is_healthy, lines, ok, unanswered
 from cli.doctor.installation import (
     examine_admission,
@@ -23,17 +23,11 @@ from cli.doctor.installation import (
 from cli.doctor.rights import examine_rights
 from cli.doctor.webhook import examine_webhook
 from cli.doctor.zone import examine_delegations, examine_objects, examine_servers
+from cli.options.form import Form, FormOption
 from kube.client import Client
 from kube.errors import KubeError
 
 Check = Callable[[], AsyncIterator[Finding]]
-
-
-class Form(StrEnum):
-    """The forms of `-o`."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 def register(app: typer.Typer) -> None:
@@ -52,10 +46,8 @@ def doctor_command(
             "Objects of every namespace are examined.",
         ),
     ] = None,
-    system_namespace: Annotated[
-        str, typer.Option(envvar="POD_NAMESPACE", metavar="NAME", help="Namespace of manager and name servers.")
-    ] = "dns-api-system",
-    output: Annotated[Form, typer.Option("--output", "-o", help="Form of the output.")] = Form.TABLE,
+    system_namespace: SystemNamespace = "dns-api-system",
+    output: FormOption = Form.TABLE,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
 ) -> None:

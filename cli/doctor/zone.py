@@ -16,9 +16,10 @@ import dns.rcode
 import dns.rdatatype
 
 from cli.api.condition import waits_for
+from cli.dns.name_server import SELECTOR, SERVICE, live_name_servers
 from cli.doctor.finding import Finding, Result, failed, ok, skipped, unanswered, warning
 from cli.quantity import counted
-from controllers.api.group import ENDPOINT_SLICES, RECORD_SETS, ZONE_CLASSES, ZONES
+from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.probe.address import Address
 from controllers.probe.answer import Question
 from controllers.probe.apex import Delegation
@@ -26,13 +27,11 @@ from controllers.probe.delegation import Walk, system_resolvers
 from controllers.probe.exchange import NetworkExchange
 from controllers.probe.round import Server
 from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTITIES
-from controllers.providers.hosted.live_server import SERVICE_LABEL, live_endpoints, parse_server_slice
 from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from kube.client import Client
 from kube.errors import KubeError, ResourceNotServed
 from zonemodel.hosted_zone import GROUP as HOSTED
 
-SERVER_SERVICE: Final = "dns-api-server"
 TIMEOUT_S: Final = 3.0
 SHOWN: Final = 50
 """Objects of a kind that are told one by one."""
@@ -62,16 +61,14 @@ async def examine_objects(client: Client) -> AsyncIterator[Finding]:
 
 async def examine_servers(client: Client, namespace: str) -> AsyncIterator[Finding]:
     """Yield whether each live name server answers for each hosted zone that is said to be served."""
-    selector = f"{SERVICE_LABEL}={SERVER_SERVICE}"
     zones = [each for each in (await client.list(ZONES)).items if _is_said_to_be_served(each)]
     if not zones:
         yield skipped("servers", namespace, "there is no hosted Zone that is Programmed", "")
         return
-    slices = (await client.list(ENDPOINT_SLICES, namespace=namespace, label_selector=selector)).items
-    servers = live_endpoints(parse_server_slice(each) for each in slices)
+    servers = await live_name_servers(client, namespace)
     if not servers:
-        remedy = f"see the name servers' pods: kubectl -n {namespace} get pods,endpointslices -l {selector}"
-        yield failed("servers", f"{namespace}/{SERVER_SERVICE}", "no name server is ready", remedy)
+        remedy = f"see the name servers' pods: kubectl -n {namespace} get pods,endpointslices -l {SELECTOR}"
+        yield failed("servers", f"{namespace}/{SERVICE}", "no name server is ready", remedy)
     exchange = NetworkExchange()
     for server in servers:
         for address in server.addresses:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from cli.main import COMMANDS
 from controllers.providers.route53.contract import provider_manifest
 from tests.cli.command import Cli
@@ -79,7 +81,31 @@ def test_what_cannot_be_asked_is_told(cli: Cli, up: Up, served_zone: str) -> Non
     assert "found 'a b', allowed: an address or a name" in cli.fails("verify", "zone", "-s", "a b", code=2)
     assert "allowed: an address" in cli.fails("verify", "zone", "--resolver", "dns.example", code=2)
     complaint = cli.fails("verify", "zone", "--resolver", address(up), "--timeout", "1")
-    assert f"found no server of {served_zone}; name one with --server" in complaint
+    assert f"found no server of {served_zone}; name one with --server\n  " in complaint
+
+
+def test_a_hosted_zone_is_asked_of_the_servers_of_the_cluster(cli: Cli, up: Up, served_zone: str) -> None:
+    cli.ok("apply", "-f", "-", stdin=text(record_set("www", "192.0.2.7")))
+    cli.ok("wait", "rrset/www")
+    document = json.loads(cli.ok("verify", "zone", "-o", "json"))
+    assert document == {
+        "zone": served_zone,
+        "servers": [{"name": "dns-api-up", "addresses": [address(up)]}],
+        "answers": [
+            {
+                "server": document["answers"][0]["server"],
+                "name": f"www.{served_zone}",
+                "type": "A",
+                "result": "ok",
+                "want": {"values": ["192.0.2.7"], "ttl": 60},
+                "got": {"values": ["192.0.2.7"], "ttl": 60},
+                "answer": "192.0.2.7",
+            }
+        ],
+        "warnings": [],
+        "summary": {"answers": 1, "asWanted": 1, "not": 0},
+    }
+    assert json.loads(cli.ok("verify", "zone", "-o", "json", "-d"))["answers"] == []
 
 
 def test_a_claim_without_values_of_its_own_is_told_and_the_others_are_verified(cli: Cli, up: Up, domain: str) -> None:
