@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +24,7 @@ from server.transfer.message_reader import read_message
 from server.transfer.permission import Permissions
 from server.transfer.record import soa_record
 from server.transfer.serial import serial_of
+from server.transfer.slots import Slots
 from server.transfer.target import Target
 from server.transfer.verification import SignatureError, Verifier, sign_request
 from server.wire import HEADER_BYTES, NOTIFY
@@ -33,8 +33,9 @@ from zonemodel.name import WireName
 _ATTEMPTS: Final = 9
 _REPLY_S: Final = 3.0
 _BACKOFF: Final = Backoff(first_s=1.0, base_s=2.0, cap_s=60.0)
-_AT_ONCE: Final = 32
-"""Notices that one server has to answer; one that is away holds up nobody else's."""
+_AT_ONCE: Final = 512
+_AT_ONCE_PER_TARGET: Final = 32
+"""Notices that have to be answered, each of which takes a file descriptor; a server that is away holds up nobody else's."""
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +65,7 @@ class Notifier:
         self._sources = sources
         self._counters = counters
         self._errands: dict[tuple[WireName, Target], _Errand] = {}
-        self._turns: defaultdict[Target, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
+        self._turns = Slots(_AT_ONCE, _AT_ONCE_PER_TARGET, None)
 
     def announce(self, apex: WireName) -> None:
         """Have everybody told that a zone has another serial."""
@@ -94,8 +95,8 @@ class Notifier:
         error = ""
         for attempt in range(_ATTEMPTS):
             try:
-                async with self._turns[target]:
-                    if apex in self._catalog.zones:  # it may have gone while the turn was waited for
+                async with self._turns.one(str(target)):
+                    if self._is_to_hear(target, apex):  # that may have changed while the turn was waited for
                         await self._send(apex, target)
                 return
             except (OSError, TimeoutError, SignatureError, ValueError) as failure:
@@ -108,6 +109,9 @@ class Notifier:
                 continue
         self._counters.notices_failed += 1
         log.warning("notice is given up", zone=name_text(apex), target=str(target), error=error)
+
+    def _is_to_hear(self, target: Target, apex: WireName) -> bool:
+        return apex in self._catalog.zones and target in self._permissions.of(apex).notified
 
     async def _send(self, apex: WireName, target: Target) -> None:
         """Raises OSError, TimeoutError, SignatureError, or ValueError for a reply that is none."""

@@ -31,7 +31,8 @@ from server.transfer.slots import Slots
 from zonemodel.name import WireName
 
 _FOLDER: Final = "transfer"
-_MOST_SECONDARIES: Final = 1_000_000
+_MOST_ASKED: Final = 512
+"""How many primaries are asked at once whether there is news: each takes a file descriptor, for ten seconds if it is away."""
 
 log = structlog.get_logger(__name__)
 
@@ -59,8 +60,8 @@ class Transfers:
         self._tasks: list[asyncio.Task[None]] = []
         permissions = Permissions(catalog, config)
         sources = Sources(listen)
-        asking = Slots(_MOST_SECONDARIES, config.incoming_per_primary, _MOST_SECONDARIES)
-        incoming = Slots(config.incoming, config.incoming_per_primary, _MOST_SECONDARIES)
+        asking = Slots(_MOST_ASKED, config.incoming_per_primary, None)
+        incoming = Slots(config.incoming, config.incoming_per_primary, None)
         surroundings = Surroundings(catalog, self._archive, asking, incoming, self._keys, sources, self.counters)
         self._secondaries = Secondaries(config.secondaries, surroundings)
         self._notifier = Notifier(catalog, permissions, self._keys, sources, self.counters)

@@ -6,7 +6,7 @@ Owns the turns. Never knows what is transferred.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,15 +16,19 @@ class BusyError(Exception):
 
 
 class Slots:
-    """`most` at once, `most_per_peer` of them for one peer; no more than `most_waiting` wait."""
+    """`most` at once, `most_per_peer` of them for one peer; no more than `most_waiting` wait, any number for None.
 
-    def __init__(self, most: int, most_per_peer: int, most_waiting: int = 1000) -> None:
+    Peers get what is free in turn, and of one peer those who wait longest.
+    """
+
+    def __init__(self, most: int, most_per_peer: int, most_waiting: int | None = 1000) -> None:
         self._most = most
         self._most_per_peer = most_per_peer
         self._most_waiting = most_waiting
         self._taken = 0
         self._by_peer: dict[str, int] = {}
-        self._waiting: deque[tuple[str, asyncio.Future[None]]] = deque()
+        self._waiting: OrderedDict[str, OrderedDict[asyncio.Future[None], None]] = OrderedDict()
+        self._waiting_count = 0
 
     @property
     def taken(self) -> int:
@@ -43,18 +47,18 @@ class Slots:
             self._release(peer)
 
     async def _wait(self, peer: str) -> None:
-        if len(self._waiting) >= self._most_waiting:
+        if self._most_waiting is not None and self._waiting_count >= self._most_waiting:
             raise BusyError
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (peer, turn)
-        self._waiting.append(entry)
+        self._waiting.setdefault(peer, OrderedDict())[turn] = None
+        self._waiting_count += 1
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._release(peer)  # the turn came, and nobody is left to use it
             else:
-                self._waiting.remove(entry)
+                self._forget(peer, turn)
             raise
 
     def _has_room(self, peer: str) -> bool:
@@ -72,12 +76,19 @@ class Slots:
         self._hand_on()
 
     def _hand_on(self) -> None:
-        """Give what is free to those who wait longest and are within their own bound."""
-        for entry in list(self._waiting):
-            if self._taken >= self._most:
-                return
-            peer, turn = entry
-            if not turn.cancelled() and self._has_room(peer):
-                self._waiting.remove(entry)
+        """Give what is free to peers that wait and are within their own bound."""
+        while self._taken < self._most and (peer := next(filter(self._has_room, self._waiting), None)) is not None:
+            turn = next(iter(self._waiting[peer]))
+            self._waiting.move_to_end(peer)
+            self._forget(peer, turn)
+            if not turn.cancelled():
                 self._take(peer)
                 turn.set_result(None)
+
+    def _forget(self, peer: str, turn: asyncio.Future[None]) -> None:
+        """Take somebody out of the queue who may have been taken out already."""
+        if turn in self._waiting.get(peer, ()):
+            del self._waiting[peer][turn]
+            self._waiting_count -= 1
+            if not self._waiting[peer]:
+                del self._waiting[peer]

@@ -173,7 +173,7 @@ class Secondary:
             await self._serve(self._zone)
         else:
             async with around.slots.one(host):
-                time.monotonic()  # the turn may have come late, and what comes now is as new
+                began_s = time.monotonic()  # the turn may have come late, and what comes now is as new
                 await self._transfer_from(primary, serial)
         self._refreshed_s = began_s
         self._expire_in_time()
