@@ -56,6 +56,13 @@ def plan_release(state: ZoneState, markers: Iterable[LegacyMarker], owner: Owner
     return Release(snapshot.entries if snapshot is not None else (), marked.moved, marked.unclear)
 
 
+async def rehearse_release(
+    backend: Backend, owner: OwnerID, markers: Iterable[LegacyMarker], to: OwnerID | None = None
+) -> Release:
+    """Return what `release` would do; raises what it raises before it writes anything."""
+    return plan_release(await read_state(backend, _owners(owner, to)), markers, owner)
+
+
 async def release(
     backend: Backend,
     owner: OwnerID,
@@ -69,7 +76,7 @@ async def release(
     """
     if to == owner:
         raise FormatError(f"found {quoted(owner)} twice, allowed is to hand claims to another owner")
-    owners = (owner,) if to is None else (owner, to)
+    owners = _owners(owner, to)
     state = await read_state(backend, owners)
     plan = plan_release(state, markers, owner)
     if to is not None:
@@ -84,6 +91,10 @@ async def release(
     if not state.may_delete:
         return Released(plan, left=f"nothing is deleted in {state.zone} while {state.faults[0]}")
     return Released(plan, *await delete_markers(backend, plan.markers, progress))
+
+
+def _owners(owner: OwnerID, to: OwnerID | None) -> tuple[OwnerID, ...]:
+    return (owner,) if to is None else (owner, to)
 
 
 def _new_claims(plan: Release, state: ZoneState, to: OwnerID) -> list[Entry]:

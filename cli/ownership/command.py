@@ -1,38 +1,39 @@
 """`dns-api ownership`: who owns which records of a zone, and the moving of markers into snapshots and back.
 
-Owns the commands and their exit codes. What is read, judged and written is decided in the package of the same name.
+Owns the commands. What is read, judged and written is decided in the package of the same name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from cli.options.group import grouped
 from cli.ownership.backend import BackendOptions, with_backend
+from cli.ownership.outcome import (
+    EXIT_AMBIGUOUS,
+    print_lines,
+    summary,
+    tell_migration,
+    tell_release,
+    tell_restoration,
+)
 from cli.ownership.progress import progress
 from cli.ownership.report import (
-    Finding,
     Output,
     claim_table,
     dump,
-    entry_document,
-    fault_line,
     finding_document,
     finding_line,
-    marker_document,
     marker_lines,
-    owner_text,
     state_document,
     state_table,
 )
 from cli.ownership.verify import findings
-from cli.quantity import counted
 from ownership.backends.protocol import Backend
-from ownership.entry import Entry
 from ownership.error import FormatError, OwnershipError
 from ownership.legacy import (
     LegacyMarker,
@@ -48,11 +49,9 @@ from ownership.legacy import (
     restore,
 )
 from ownership.naming import OwnerID, check_owner, quoted
-from ownership.release import Release, Released, plan_release, release
+from ownership.release import Released, rehearse_release, release
 from ownership.state import ZoneState, read_state
 from zonemodel.name import Fqdn
-
-EXIT_AMBIGUOUS: Final = 1
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="Form of what is printed.")]
 OwnerOption = Annotated[
@@ -113,7 +112,7 @@ def show(
     if output is Output.JSON:
         typer.echo(dump(state_document(state, sorted(entries), markers)))
     else:
-        _print([*state_table(state), *claim_table(sorted(entries)), *marker_lines(markers or ())])
+        print_lines([*state_table(state), *claim_table(sorted(entries)), *marker_lines(markers or ())])
     if not state.may_delete:
         raise typer.Exit(EXIT_AMBIGUOUS)
 
@@ -141,8 +140,8 @@ def verify(
         document = {"zone": state.zone, "ambiguous": ambiguous, "findings": [finding_document(each) for each in told]}
         typer.echo(dump(document))
     else:
-        _print(map(finding_line, told))
-        _print([_summary(state, told)])
+        print_lines(map(finding_line, told))
+        print_lines([summary(state, told)])
     if ambiguous:
         raise typer.Exit(EXIT_AMBIGUOUS)
 
@@ -173,10 +172,10 @@ def migrate_command(
         me = check_owner(owner)
         if dry_run:
             plan, state = with_backend(where, rehearse)
-            _tell_migration(plan, state, None, output)
+            tell_migration(plan, state, None, output)
         else:
             done = with_backend(where, work)
-            _tell_migration(done.migration, None, done, output)
+            tell_migration(done.migration, None, done, output)
 
 
 def restore_command(
@@ -199,7 +198,7 @@ def restore_command(
 
     with _refusals():
         me = check_owner(owner)
-        _tell_restoration(with_backend(where, rehearse if dry_run else work), output, dry_run=dry_run)
+        tell_restoration(with_backend(where, rehearse if dry_run else work), output, dry_run=dry_run)
 
 
 def release_command(
@@ -223,8 +222,7 @@ def release_command(
         return await _markers(backend, ()) if markers or backend.enumerates else ()
 
     async def rehearse(backend: Backend) -> Released:
-        state = await read_state(backend, (me,))
-        return Released(plan_release(state, await found(backend), me))
+        return Released(await rehearse_release(backend, me, await found(backend), heir))
 
     async def work(backend: Backend) -> Released:
         with progress() as told:
@@ -235,75 +233,7 @@ def release_command(
         if me == heir:
             raise typer.BadParameter("found the owner itself, allowed is another one", param_hint="--to")
         done = with_backend(where, rehearse if dry_run else work)
-        _tell_release(done, heir, output, dry_run=dry_run)
-
-
-def _tell_migration(migration: Migration, state: ZoneState | None, done: Migrated | None, output: Output) -> None:
-    """Print what was done or, without `done`, what would be; raises typer.Exit when something is ambiguous or left."""
-    faults = state.faults if state is not None else ()
-    left = done.left if done is not None else ""
-    deleted = done.deleted if done is not None else 0
-    if output is Output.JSON:
-        document = {
-            "dryRun": done is None,
-            "moved": [marker_document(each) for each in migration.moved],
-            "unclear": [marker_document(each) for each in migration.unclear],
-            "deleted": deleted,
-            "left": left or None,
-        }
-        typer.echo(dump(document))
-    else:
-        _print(marker_lines((*migration.moved, *migration.unclear)))
-        verb = "would move" if done is None else "moved"
-        _print(
-            [
-                f"{verb} {counted(len(migration.moved), 'marker')} into the snapshot, {len(migration.unclear)} unclear stay"
-            ]
-        )
-        _print([f"left: {left}"] if left else [])
-    _print(map(fault_line, faults), err=True)
-    if left or faults or migration.unclear:
-        raise typer.Exit(EXIT_AMBIGUOUS)
-
-
-def _tell_restoration(done: Restored, output: Output, *, dry_run: bool) -> None:
-    if output is Output.JSON:
-        entries = [entry_document(entry) for entry in done.entries]
-        typer.echo(dump({"dryRun": dry_run, "restored": entries, "left": done.left or None}))
-    else:
-        _print(claim_table(done.entries))
-        verb = "would restore" if dry_run else "restored"
-        _print([f"{verb} {counted(len(done.entries), 'marker')}"])
-        _print([f"left: {done.left}"] if done.left else [])
-    if done.left:
-        raise typer.Exit(EXIT_AMBIGUOUS)
-
-
-def _tell_release(done: Released, to: OwnerID | None, output: Output, *, dry_run: bool) -> None:
-    plan = done.release
-    if output is Output.JSON:
-        document = {
-            "dryRun": dry_run,
-            "claims": [entry_document(entry) for entry in plan.entries],
-            "markers": [marker_document(each) for each in plan.markers],
-            "unclear": [marker_document(each) for each in plan.unclear],
-            "to": to,
-            "deleted": done.deleted,
-            "left": done.left or None,
-        }
-        typer.echo(dump(document))
-    else:
-        _print([*claim_table(plan.entries), *marker_lines((*plan.markers, *plan.unclear))])
-        _print([f"left: {done.left}"] if done.left else [_told_release(plan, to, dry_run=dry_run)])
-    if done.left or plan.unclear:
-        raise typer.Exit(EXIT_AMBIGUOUS)
-
-
-def _told_release(plan: Release, to: OwnerID | None, *, dry_run: bool) -> str:
-    verb = ("end" if dry_run else "ended") if to is None else ("hand over" if dry_run else "handed over")
-    heir = f" to {owner_text(to)}" if to is not None else ""
-    claims, markers = counted(len(plan.entries), "claim"), counted(len(plan.markers), "marker")
-    return f"{'would ' * dry_run}{verb} {claims} and {markers}{heir}, {len(plan.unclear)} unclear stay; no record is deleted"
+        tell_release(done, heir, output, dry_run=dry_run)
 
 
 async def _markers(backend: Backend, names: Iterable[str]) -> tuple[LegacyMarker, ...]:
@@ -316,26 +246,8 @@ async def _markers(backend: Backend, names: Iterable[str]) -> tuple[LegacyMarker
     return await markers_of(backend, wanted) if wanted else read_markers(await backend.list_markers())
 
 
-def _summary(state: ZoneState, told: Sequence[Finding]) -> str:
-    owners = ", ".join(
-        f"{owner_text(owner)} {_claims(each.snapshot.entries)}" for owner, each in sorted(state.owners.items())
-    )
-    ambiguous = sum(finding.ambiguous for finding in told)
-    return f"{state.zone}: {owners or 'no owner has published'}; {ambiguous} ambiguous, {counted(len(told) - ambiguous, 'note')}"
-
-
-def _claims(entries: Sequence[Entry]) -> str:
-    return f"with {counted(len(entries), 'claim')}"
-
-
 def _owners(texts: Iterable[str] | None) -> list[OwnerID]:
     return [check_owner(text) for text in texts or ()]
-
-
-def _print(lines: Iterable[str], *, err: bool = False) -> None:
-    """Write lines; what others have put into the zone neither ends a line nor moves the cursor."""
-    for line in lines:
-        typer.echo("".join(each if each.isprintable() else ascii(each)[1:-1] for each in line), err=err)
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from ownership.entry import Entry, claim
 from ownership.error import AmbiguousError, BackendError, FormatError, OwnershipError, UnknownOwnerError
 from ownership.legacy import read_markers
 from ownership.member import Member, MemberType
-from ownership.naming import OwnerID
+from ownership.naming import OwnerID, owner_state_name
 from ownership.publish import Publisher
-from ownership.release import plan_release, release
+from ownership.release import plan_release, rehearse_release, release
 from ownership.state import read_state
 from tests.ownership import golden
 from tests.ownership.fake_zone import ZONE, FakeBackend, FakeZone, Fate, run, run_until
@@ -153,3 +153,13 @@ def test_a_name_of_nobody_is_no_success() -> None:
     with pytest.raises(UnknownOwnerError, match="but of none"):
         plan_release(run(read_state(FakeBackend())), read_markers(()), OLD)
     assert zone.texts == before.texts
+
+
+def test_a_rehearsal_looks_at_the_heir_too() -> None:
+    zone = a_zone(enumerates=False)
+    zone.put(owner_state_name(ZONE, NEW), b"no manifest")
+    backend = FakeBackend(zone, enumerates=False)
+    assert len(run(rehearse_release(backend, OLD, all_markers(zone))).claims) == 3
+    for work in (rehearse_release, release):
+        with pytest.raises(AmbiguousError, match="InvalidManifest"):
+            run(work(backend, OLD, all_markers(zone), NEW))
