@@ -19,6 +19,7 @@ from controllers.api.verdict import Verdict, waiting
 from controllers.api.zone import ProviderData, Zone, ZoneStatus
 from controllers.api.zone_unit import PrivateProviderData, UnitRecordSet, UnitRecordSetStatus, ZoneUnit
 from controllers.core.item import is_item_of
+from controllers.core.zone_rule import lingers
 from kube.object import ObjectKey
 
 Reasons = Mapping[tuple[ConditionType, ConditionStatus], Collection[Reason]]
@@ -159,10 +160,12 @@ def _results_of(zone: Zone, unit: ZoneUnit) -> tuple[Condition, ...]:
     """Return what the provider says of this generation of a Zone; of a deleted one, what it says since its ledger is deleted.
 
     Deletion gives a Zone a generation that its ledger never gets, and the ledger a generation of its own that the provider has seen or not.
+    What kept it from cleaning up is over when only others keep the ledger.
     """
     composed = unit.spec.zone.observed_generation
     if zone.meta.deleting:
-        current = unit.meta.deleting and unit.status.observed_generation == unit.meta.generation
+        seen = unit.status.observed_generation == unit.meta.generation
+        current = unit.meta.deleting and seen and not lingers(unit.meta)
     else:
         current = composed == zone.meta.generation
     if not current or unit.status.zone is None:

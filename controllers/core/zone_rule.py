@@ -130,7 +130,8 @@ def obstacle_of(inputs: ZoneInputs) -> str:
     """
     if inputs.zone is not None and not inputs.units and lingers(inputs.zone.meta):
         return f"Nothing of it is left; {kept_by(inputs.zone.meta)}."
-    if held := next((unit for unit in inputs.units if lingers(unit.meta)), None):
+    if inputs.units and all(lingers(unit.meta) for unit in inputs.units):
+        held = inputs.units[0]
         return f"Nothing of it is left but ZoneUnit {held.key}; {kept_by(held.meta)}."
     zone_class = inputs.zone_class
     if zone_class is None or not inputs.units:

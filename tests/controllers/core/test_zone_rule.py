@@ -13,7 +13,7 @@ from controllers.api.group import CORE_FINALIZER
 from controllers.api.reason import Reason
 from controllers.api.record_set import RecordSetStatus, parse_record_set
 from controllers.api.zone_class import ZoneClass
-from controllers.api.zone_unit import ZoneUnit
+from controllers.api.zone_unit import UnitZoneStatus, ZoneUnit
 from controllers.core.compose import Composition, compose
 from controllers.core.projection import project_record_set, project_zone
 from controllers.core.zone_rule import obstacle_of
@@ -265,6 +265,14 @@ def test_what_finalizers_of_others_keep_says_so_and_claims_nothing_else() -> Non
     assert compose(inputs(late, zone=left)).record_verdicts[late.key].reason is Reason.ZONE_NOT_ACCEPTED
     assert obstacle_of(inputs(zone=left)) == "Nothing of it is left; the object is kept by example.com/backup."
     (unit,) = units(compose(inputs()), metadata=deleting(**others))
-    assert obstacle_of(inputs(zone=zone(deleting()), units=[unit])) == (
-        "Nothing of it is left but ZoneUnit team/example; the object is kept by example.com/backup."
-    )
+    kept = "Nothing of it is left but ZoneUnit team/example; the object is kept by example.com/backup."
+    assert obstacle_of(inputs(zone=zone(deleting()), units=[unit])) == kept
+    (under_way,) = units(compose(inputs()), metadata=deleting())
+    assert obstacle_of(inputs(zone=zone(deleting()), units=[under_way, unit])) == "", "there is more of it"
+
+    # What the provider told before it had cleaned up does not stand for what keeps the ledger now.
+    failed = UnitZoneStatus.model_validate({"conditions": [condition("Programmed", "False", "ProviderUnavailable")]})
+    for ledger, reason in ((under_way, Reason.PROVIDER_UNAVAILABLE), (unit, Reason.PROVIDER_CHANGE_PENDING)):
+        told = replace(ledger, status=ledger.status.model_copy(update={"zone": failed}))
+        after = project_zone(zone(deleting()), None, [told], (), NOW, obstacle=kept).status
+        assert [each.reason for each in after.conditions] == [reason]
