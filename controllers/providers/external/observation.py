@@ -131,9 +131,10 @@ def _find(wanted: Wanted, answer: Answer) -> Finding:
 def _programmed(wanted: Wanted, findings: Iterable[tuple[Finding, str, Answer]], matching: int) -> Verdict:
     found = list(findings)
     message = f"{matching} of {len(found)} servers answer with the records."
+    right = [(name, answer) for finding, name, answer in found if finding is Finding.MATCH]
     other = [
         f"{name} {answer.ttl_s}"
-        for finding, name, answer in found
+        for name, answer in right
         if answer.outcome is Outcome.DATA and wanted.ttl_s is not None and answer.ttl_s != wanted.ttl_s
     ]
     if other:
