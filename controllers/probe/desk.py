@@ -1,13 +1,14 @@
 """The rounds of all zones: which is due when, and what the newest one of each zone said.
 
 Owns scheduling. A zone has at most one round under way, and its newest round is all that is kept of it; whoever looks at a zone never waits
-for servers. Zones whose servers keep us waiting have workers of their own, so that they hold up one another and nobody else. The manager
-runs `controllers`.
+for servers. Zones whose servers keep us waiting have workers of their own, so that they hold up one another and nobody else; of those that
+are not known to, no namespace takes the last workers if it has one already. The manager runs `controllers`.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import inf
@@ -20,6 +21,8 @@ from kube.object import ObjectKey
 
 WORKERS: Final = 16
 """Of the quick zones, and as many of the slow ones."""
+KEPT_WORKERS: Final = 4
+"""So many of the quick ones are kept for namespaces that have none: a zone is slow only when its first round has shown it."""
 PAUSE_S: Final = 1.0
 AGAIN_S: Final = 5.0
 """A round in which some server was not heard is made again after this, and ever later while that goes on, till it is the interval."""
@@ -71,6 +74,10 @@ class ProbeDesk:
         self._done = done
         self._clock = clock
         self._entries: dict[ObjectKey, _Entry] = {}
+        self._running: Counter[str] = Counter()
+        """How many quick rounds of each namespace are under way."""
+        self._parked: dict[str, dict[ObjectKey, None]] = {}
+        """The zones that wait until rounds of others have ended, in order."""
         self._quick: Controller[ObjectKey] = Controller(f"{name}-probe", self._run_quickly, workers=WORKERS)
         self._slow: Controller[ObjectKey] = Controller(f"{name}-probe-slow", self._run_slowly, workers=WORKERS)
 
@@ -109,7 +116,27 @@ class ProbeDesk:
         workers.queue.add_after(zone, max(self._due_s(entry), 0.0))
 
     async def _run_quickly(self, zone: ObjectKey) -> Requeue | None:
-        return await self._run(zone, QUICK_S)
+        namespace = zone.namespace
+        if self._running[namespace] and self._running.total() >= WORKERS - KEPT_WORKERS:
+            self._parked.setdefault(namespace, {})[zone] = None
+            return None
+        self._running[namespace] += 1
+        try:
+            return await self._run(zone, QUICK_S)
+        finally:
+            self._running[namespace] -= 1
+            self._unpark()
+
+    def _unpark(self) -> None:
+        """Let the next zone try, of the namespace with the fewest rounds under way."""
+        self._running = +self._running
+        if self._parked:
+            namespace = min(self._parked, key=lambda each: self._running[each])
+            zone = next(iter(self._parked[namespace]))
+            del self._parked[namespace][zone]
+            if not self._parked[namespace]:
+                del self._parked[namespace]
+            self._quick.enqueue(zone)
 
     async def _run_slowly(self, zone: ObjectKey) -> Requeue | None:
         return await self._run(zone, None)
@@ -133,7 +160,7 @@ class ProbeDesk:
         entry.ended_s = self._clock()
         entry.took_s = entry.ended_s - began_s
         entry.usual_s = max(entry.took_s, entry.usual_s / 2)
-        entry.again_s = inf if not found.unheard else AGAIN_S if entry.again_s == inf else 2 * entry.again_s
+        entry.again_s = _again_s(entry) if found.unheard else inf
         self._done(zone)
         if entry.slow is (limit_s is None):
             return Requeue(max(self._due_s(entry), 0.0))
@@ -152,3 +179,8 @@ class ProbeDesk:
             return None
         finally:
             entry.scope = None
+
+
+def _again_s(entry: _Entry) -> float:
+    """Return how soon another round follows one more in which some server was not heard."""
+    return AGAIN_S if entry.again_s == inf else min(2 * entry.again_s, entry.plan.interval_s)

@@ -18,14 +18,13 @@ import dns.rdatatype
 from controllers.probe.address import Address
 from controllers.probe.answer import Outcome, Question, read_answer, text_of
 from controllers.probe.exchange import Exchange
-from controllers.probe.round import Server
+from controllers.probe.round import UNRESOLVED, Server
 
 ADDRESS_LIMIT: Final = 16
 """So many addresses of one name server are asked."""
 ASKED: Final = 8
 """So many servers of a zone are asked for an address in it; one that is behind with the zone does not know them all."""
 FAMILIES: Final = (dns.rdatatype.A, dns.rdatatype.AAAA)
-UNRESOLVED: Final = "UNRESOLVED"
 TOO_MANY: Final = "TOOMANY"
 
 _TELLING: Final = frozenset({dns.rcode.NOERROR, dns.rcode.NXDOMAIN})

@@ -38,6 +38,8 @@ KEPT_CHARS_EACH: Final = 2048
 VALUE_CHARS: Final = 64
 """What a value takes beside its text."""
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
+UNRESOLVED: Final = "UNRESOLVED"
+"""The gap of a server that may have addresses which nobody has told."""
 
 Answers = Mapping[Question, Answer]
 
@@ -105,8 +107,8 @@ class Round:
 
     @property
     def unheard(self) -> bool:
-        """Whether some server has not answered in time, or none was found: a message may have got lost that another look may hear."""
-        if not self.servers and not self.denied:
+        """Whether some server has not answered in time, or not been found: a message may have got lost that another look may hear."""
+        if any(server.gap == UNRESOLVED for server in self.servers) or not (self.servers or self.denied):
             return True
         return any(answer.outcome is Outcome.SILENT for each in self.answers.values() for answer in each.values())
 

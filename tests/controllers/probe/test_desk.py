@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from controllers.probe.address import Address
 from controllers.probe.answer import SILENCE, Answer, Outcome, Question
-from controllers.probe.desk import AGAIN_S, PAUSE_S, ProbeDesk
+from controllers.probe.desk import AGAIN_S, KEPT_WORKERS, PAUSE_S, WORKERS, ProbeDesk
 from controllers.probe.prober import Plan
 from controllers.probe.round import Round, Server
 from controllers.runtime.controller import Requeue
@@ -114,49 +115,91 @@ async def test_a_round_of_a_zone_that_was_forgotten_meanwhile_tells_nobody() -> 
     assert bench.told == []
 
 
+class Flood:
+    """A desk at work on many zones of one namespace, whose servers say nothing until there is `enough`; all others answer at once."""
+
+    def __init__(self) -> None:
+        self.hostile = {
+            ObjectKey("evil", f"zone-{number}"): Plan(Fqdn(f"z{number}.test"), stamp="hostile") for number in range(64)
+        }
+        self.enough, self.waiting, self.done = asyncio.Event(), set[str](), list[ObjectKey]()
+        self._news = asyncio.Event()
+        self.desk = ProbeDesk("test", self._probe, self._note, asyncio.get_running_loop().time)
+
+    async def _probe(self, plan: Plan) -> Round:
+        if plan.stamp == "hostile":
+            self.waiting.add(plan.domain)
+            self._news.set()
+            await self.enough.wait()
+        return Round(plan.domain, (), {})
+
+    def _note(self, zone: ObjectKey) -> None:
+        self.done.append(zone)
+        self._news.set()
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20.0):
+            while not reached():
+                self._news.clear()
+                await self._news.wait()
+
+    async def look_at_others(self) -> None:
+        """Return when zones of somebody else have been looked at, one after the other."""
+        for number in range(3):
+            zone = ObjectKey("team", f"zone-{number}")
+            self.desk.ask(zone, PLAN)
+            await self.until(lambda zone=zone: zone in self.done)  # type: ignore[misc] # bound at once
+
+    async def __aenter__(self) -> Flood:
+        for zone, plan in self.hostile.items():
+            self.desk.ask(zone, plan)
+        self._workers = [asyncio.create_task(each.run()) for each in self.desk.controllers]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.enough.set()
+        for each in self._workers:
+            each.cancel()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+
+
 async def test_a_zone_whose_servers_keep_us_waiting_leaves_the_workers_of_all_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("controllers.probe.desk.QUICK_S", 0.05)
-    hostile = {
-        ObjectKey("evil", f"zone-{number}"): Plan(Fqdn(f"z{number}.test"), stamp="hostile") for number in range(64)
-    }
-    enough, waiting = asyncio.Event(), set[str]()
-    done, news = list[ObjectKey](), asyncio.Event()
+    async with Flood() as flood:
+        await flood.until(lambda: len(flood.waiting) == len(flood.hostile))
+        await flood.look_at_others()
+        assert not set(flood.done) & flood.hostile.keys()
+        flood.enough.set()
+        await flood.until(lambda: flood.hostile.keys() <= set(flood.done))
 
-    def note(zone: ObjectKey) -> None:
-        done.append(zone)
-        news.set()
 
-    async def until(zones: set[ObjectKey]) -> None:
-        async with asyncio.timeout(20.0):
-            while not zones <= set(done):
-                news.clear()
-                await news.wait()
+async def test_before_it_is_known_that_zones_are_slow_their_namespace_leaves_workers_to_others() -> None:
+    async with Flood() as flood:
+        await flood.until(lambda: len(flood.waiting) == WORKERS - KEPT_WORKERS)
+        await flood.look_at_others()
+        assert len(flood.waiting) == WORKERS - KEPT_WORKERS
+        flood.enough.set()
+        await flood.until(lambda: flood.hostile.keys() <= set(flood.done))
 
-    async def probe(plan: Plan) -> Round:
-        if plan.stamp == "hostile":
-            waiting.add(plan.domain)
-            await enough.wait()
-        return Round(plan.domain, (), {})
 
-    desk = ProbeDesk("test", probe, note, asyncio.get_running_loop().time)
-    for zone, plan in hostile.items():
-        desk.ask(zone, plan)
-    workers = [asyncio.create_task(each.run()) for each in desk.controllers]
-    try:
-        for number in range(3):
-            zone = ObjectKey("team", f"zone-{number}")
-            desk.ask(zone, PLAN)
-            await until({zone})
-        assert len(waiting) == len(hostile)
-        assert not set(done) & hostile.keys()
-        enough.set()
-        await until(set(hostile))
-    finally:
-        for each in workers:
-            each.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+async def test_the_next_round_is_of_the_namespace_with_the_fewest() -> None:
+    async with Flood() as flood:
+        await flood.until(lambda: len(flood.waiting) == WORKERS - KEPT_WORKERS)
+        others = {
+            ObjectKey("team", f"slow-{number}"): Plan(Fqdn(f"s{number}.test"), stamp="hostile") for number in range(9)
+        }
+        for zone, plan in others.items():
+            flood.desk.ask(zone, plan)
+        for _ in range(100):  # until all of them have tried
+            await asyncio.sleep(0)
+        assert len(flood.waiting) == WORKERS - KEPT_WORKERS + 1
+        for zone in [zone for zone, plan in flood.hostile.items() if plan.domain in flood.waiting][:4]:
+            flood.desk.forget(zone)
+        # The first of the places that they leave was one too many for a namespace that had one.
+        await flood.until(lambda: len(flood.waiting) == WORKERS - KEPT_WORKERS + 4)
+        assert len({plan.domain for plan in others.values()} & flood.waiting) == 4
 
 
 async def test_a_zone_is_quick_again_when_its_rounds_have_been_so_for_a_while() -> None:

@@ -62,6 +62,10 @@ def test_a_round_that_somebody_was_silent_in_is_told_from_one_with_answers(outco
     servers = (Server("ns1", (here, there)),)
     assert Round("shop.test", servers, answers).unheard is unheard
     assert Round("shop.test", (), {}).unheard
+    assert Round("shop.test", (replace(servers[0], gap="UNRESOLVED"),), {}).unheard, (
+        "a resolver's answer may have got lost"
+    )
+    assert not Round("shop.test", (replace(servers[0], gap="TOOMANY"),), {}).unheard
     assert not Round("shop.test", (), {}, denied=True).unheard
 
 
@@ -169,6 +173,30 @@ async def test_who_has_no_zone_of_that_name_has_no_word_on_the_names_in_it() -> 
     found = await probed(Denying(), Plan(ZONE, (Subject("www", 1),), name_servers=(Address(ONE),)))
     assert [answer.outcome for _, answer in found.apex(dns.rdatatype.SOA)] == [Outcome.NO_NAME]
     assert [answer.outcome for _, answer in found.told(WWW)] == [Outcome.LAME]
+
+
+async def test_a_server_that_has_lost_the_zone_says_nothing_of_where_its_aliases_lead() -> None:
+    class Forgetful(Internet):
+        forgets = False
+
+        async def ask(
+            self, server: Address, question: Question, timeout_s: float, *, recursion: bool = False
+        ) -> dns.message.Message | Answer:
+            reply = await super().ask(server, question, timeout_s, recursion=recursion)
+            if self.forgets and question.type == dns.rdatatype.A:
+                self.hosts.clear()
+                self.serve(ONE, "test", "@ NS ns1.example.\n")
+            return reply
+
+    targets = [Question(f"{name}.shop.test", int(dns.rdatatype.A)) for name in ("one", "two")]
+    for forgets, asked, outcome in ((True, 1, Outcome.LAME), (False, 2, Outcome.NO_NAME)):
+        world = Forgetful()
+        world.forgets = forgets
+        world.serve(ONE, ZONE, "@ NS ns1.example.\na CNAME one.shop.test.\nb CNAME two.shop.test.\n")
+        proofs = tuple(Subject(name, int(dns.rdatatype.A), proof=True) for name in ("a", "b")[:asked])
+        found = await probed(world, Plan(ZONE, proofs, name_servers=(Address(ONE),)))
+        told = found.answers[Address(ONE)]
+        assert [told[each].outcome for each in targets[:asked]] == [outcome] * asked
 
 
 def test_a_server_that_there_is_no_way_to_has_one_word_however_many_addresses_it_has() -> None:
