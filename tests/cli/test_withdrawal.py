@@ -93,6 +93,6 @@ def test_without_withdrawals_there_is_nothing_to_list(cli: Cli) -> None:
 @pytest.mark.slow
 def test_an_address_is_proven_to_be_free(cli: Cli, served_zone: str) -> None:
     cli.ok("apply", "-f", "-", stdin=withdrawal("old", "www", "192.0.2.7"))
-    # A proof takes a minute, and begins again when a busy machine lets one probe go unanswered.
+    # A proof takes a minute, and a look more when a busy machine lets a question of the second go unanswered.
     cli.ok("wait", "recordwithdrawal/old", "--for", "condition=Withdrawn", "--timeout", "600s")
     assert row(cli)[4:] == ["True", "True", "True", "Withdrawn"]
