@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from kube.log_stream import standard_error
 from standalone.apiserver.server import ApiServer, ListenError
 from standalone.store.failure import DataDirError
 
@@ -38,7 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=standard_error()),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

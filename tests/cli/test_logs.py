@@ -1,40 +1,25 @@
-"""The log of the long-running commands: nothing waits for whoever reads it."""
+"""The log of the long-running commands."""
 
 from __future__ import annotations
 
+import json
 import os
-from pathlib import Path
+import subprocess
+import sys
 
-from cli.run.logs import UnhurriedStream
+PROGRAM = """
+import logging
+from cli.run.logs import LogFormat, LogLevel, configure_logs
+configure_logs(form=LogFormat.JSON, level=LogLevel.INFO)
+for _ in range(3000):
+    logging.getLogger("library").warning("hear %s", "this")
+"""
 
 
-def test_lines_that_nobody_takes_are_left_out_and_counted() -> None:
+def test_libraries_log_in_the_same_form_and_wait_for_no_reader_either() -> None:
     reading, writing = os.pipe()
-    stream, lines = UnhurriedStream(writing), [f"{number:05} {'x' * 90}\n" for number in range(2000)]
-    for line in lines:
-        stream.write(line)
-    taken = os.read(reading, 1_000_000).decode().splitlines(keepends=True)
-    assert 0 < len(taken) < len(lines)
-    assert taken == lines[: len(taken)]
-    stream.write("again\n")
-    assert os.read(reading, 1000).decode() == f"{len(lines) - len(taken)} lines of the log were left out\nagain\n"
-    os.close(reading)
-    stream.write("nobody is there\n")
+    subprocess.run([sys.executable, "-c", PROGRAM], stderr=writing, check=True, timeout=60)
     os.close(writing)
-
-
-def test_a_line_that_is_cut_short_ends_before_the_next() -> None:
-    reading, writing = os.pipe()
-    stream = UnhurriedStream(writing)
-    stream.write("x" * 1_000_000 + "\n")
-    assert set(os.read(reading, 1_000_000)) == {ord("x")}
-    stream.write("next\n")
-    assert os.read(reading, 1000) == b"\nnext\n"
+    line = json.loads(os.read(reading, 1_000_000).splitlines()[0])
     os.close(reading)
-    os.close(writing)
-
-
-def test_a_file_takes_everything(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("wb") as file:
-        UnhurriedStream(file.fileno()).write("x" * 1_000_000 + "\n")
-    assert (tmp_path / "log").stat().st_size == 1_000_001
+    assert (line["event"], line["level"]) == ("hear this", "warning")
