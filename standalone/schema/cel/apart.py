@@ -7,25 +7,27 @@ one turn costs, and lets nobody else in this process go on meanwhile.
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
 import resource
-import select
+import signal
 import subprocess
 import sys
 from contextlib import suppress
 from functools import lru_cache
+from math import ceil
+from multiprocessing.connection import Connection, Pipe
 from threading import Lock
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from standalone.schema.cel.evaluate import BUDGET_S, OUT_OF_BUDGET, rule_faults
 from standalone.schema.cel.rules import RuleNode, compile_rules
 from standalone.schema.fault import Fault, invalid
+from standalone.schema.node import ABSENT
 from standalone.schema.path import spelled_with_keys
 
-SMALL_BYTES: Final = 1024
-"""Loops over less than this are over before it matters."""
 LIMIT_START_S: Final = 30.0
 LIMIT_MEMORY_BYTES: Final = 1024 * 1024 * 1024
 
@@ -35,14 +37,14 @@ def faults_of(tree: RuleNode, obj: Any, old: Any) -> list[Fault]:
 
     `old` is the object before the update, or ABSENT. Blocks; call it beside an event loop when `tree.may_take_long`.
     """
-    if not tree.may_take_long or _size(obj) + tree.longest_rule <= SMALL_BYTES:
+    if not tree.may_take_long or _size(obj) + _size(old) <= tree.quick_bytes:
         return rule_faults(tree, obj, old)
     found = _WORKER.ask(tree, obj, old)
     return [invalid(spelled_with_keys(None), "object", OUT_OF_BUDGET)] if found is None else found
 
 
 def _size(value: Any) -> int:
-    return len(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
+    return 0 if value is ABSENT else len(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
 
 
 class _Worker:
@@ -51,40 +53,66 @@ class _Worker:
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
 
     def ask(self, tree: RuleNode, obj: Any, old: Any) -> list[Fault] | None:
         """Return what the process finds; None when it took longer or more memory than it may."""
+        question = (_schema_of(tree), obj, old)
         with self._lock:
+            served_before = self._process is not None
             try:
-                return self._asked(tree, obj, old)
-            except (TimeoutError, EOFError):
+                try:
+                    return self._asked(question)
+                except (EOFError, ConnectionError):
+                    if not served_before:
+                        raise
+                    self.end()  # somebody may have ended it for reasons of his own: that is not to this question's blame
+                    return self._asked(question)
+            except (TimeoutError, EOFError, ConnectionError):
                 self.end()
                 return None
+            except BaseException:
+                self.end()  # the next answer would be to this question
+                raise
 
     def end(self) -> None:
         process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
         if process is not None:
             process.kill()
             process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    with suppress(OSError):
-                        stream.close()
 
-    def _asked(self, tree: RuleNode, obj: Any, old: Any) -> list[Fault]:
-        if self._process is None or self._process.poll() is not None:
-            self.end()
-            command = [sys.executable, "-m", __name__]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        questions, answers = self._process.stdin, self._process.stdout
-        assert questions is not None
-        assert answers is not None
-        _send(questions, (_schema_of(tree), obj, old))
-        _await(answers, LIMIT_START_S)
-        pickle.load(answers)  # it has compiled the rules
-        _await(answers, BUDGET_S)
-        found: list[Fault] = pickle.load(answers)
+    def _asked(self, question: tuple[bytes, Any, Any]) -> list[Fault]:
+        if self._connection is None:
+            self._process, self._connection = _started()
+        self._connection.send(question)
+        _received(self._connection, LIMIT_START_S)  # it has compiled the rules
+        found: list[Fault] = _received(self._connection, BUDGET_S)
         return found
+
+
+def _started() -> tuple[subprocess.Popen[bytes], Connection]:
+    """Start the process, which finds the same modules as this one, and is no concern of a terminal's Ctrl-C."""
+    ours, theirs = Pipe()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            process_group=0,
+        )
+    return process, ours
+
+
+def _received(connection: Connection, limit_s: float) -> Any:
+    """Wait for an answer. Raises TimeoutError, EOFError and ConnectionError."""
+    if not connection.poll(limit_s):
+        raise TimeoutError
+    return connection.recv()
 
 
 _WORKER: Final = _Worker()
@@ -96,18 +124,6 @@ def _schema_of(tree: RuleNode) -> bytes:
     return pickle.dumps((tree.node, tree.is_resource))
 
 
-def _send(stream: IO[bytes], message: Any) -> None:
-    content = memoryview(pickle.dumps(message))
-    while content:
-        content = content[stream.write(content) :]
-
-
-def _await(stream: IO[bytes], limit_s: float) -> None:
-    """Wait for an answer. Raises TimeoutError, which is an OSError."""
-    if not select.select([stream], [], [], limit_s)[0]:
-        raise TimeoutError
-
-
 @lru_cache(maxsize=64)
 def _compiled(schema: bytes) -> RuleNode:
     node, is_resource = pickle.loads(schema)
@@ -116,17 +132,18 @@ def _compiled(schema: bytes) -> RuleNode:
     return tree
 
 
-def _serve() -> None:
-    """Answer questions until nobody asks any more."""
+def _serve(connection: Connection) -> None:
+    """Answer questions until nobody asks any more; who asked may be gone while a rule is evaluated, which then has its end, too."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_MEMORY_BYTES, LIMIT_MEMORY_BYTES))
-    questions, answers = open(0, "rb", closefd=False), open(1, "wb", buffering=0, closefd=False)  # noqa: SIM115 - to the end
-    with suppress(EOFError, KeyboardInterrupt):
+    with suppress(EOFError, ConnectionError):
         while True:
-            schema, obj, old = pickle.load(questions)
+            schema, obj, old = connection.recv()
             tree = _compiled(schema)
-            _send(answers, None)
-            _send(answers, rule_faults(tree, obj, old))
+            connection.send(None)
+            signal.alarm(ceil(BUDGET_S) + 1)
+            connection.send(rule_faults(tree, obj, old))
+            signal.alarm(0)
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(Connection(int(sys.argv[1])))

@@ -66,12 +66,15 @@ class RuleNode:
     properties: Mapping[str, RuleNode] = field(default_factory=dict)
     additional: RuleNode | None = None
     items: RuleNode | None = None
-    longest_rule: int = 0
-    """The length of the longest expression here or below."""
-    may_take_long: bool = False
-    """Whether an expression here or below has a loop, or is so long that without one it may do much."""
+    quick_bytes: int = source.ANY_BYTES
+    """The size of the largest objects over which every expression here and below is over before it matters."""
     transitions_below: bool = False
     """Whether there is a rule on `oldSelf` here or below: such rules speak even where nothing changed."""
+
+    @property
+    def may_take_long(self) -> bool:
+        """Whether there are objects over which an expression here or below is not quick."""
+        return self.quick_bytes < source.ANY_BYTES
 
 
 def compile_rules(root: Node, path: str, *, is_resource: bool = True) -> RuleNode | None:
@@ -123,12 +126,14 @@ class _Compiler:
         items = self._below(node.items, f"{path}.items")
         children = [*properties.values(), *(child for child in (additional, items) if child is not None)]
         transitions = any(rule.is_transition for rule in rules) or any(child.transitions_below for child in children)
-        expressions = [text for each in node.rules for text in (each.rule, each.message_expression)]
-        longest = max((*map(len, expressions), *(child.longest_rule for child in children)), default=0)
-        may_take_long = any(source.may_take_long(each) for each in expressions) or any(
-            child.may_take_long for child in children
+        quick_bytes = min(
+            (
+                *(source.quick_bytes(text) for each in node.rules for text in (each.rule, each.message_expression)),
+                *(child.quick_bytes for child in children),
+            ),
+            default=source.ANY_BYTES,
         )
-        return RuleNode(node, is_resource, rules, properties, additional, items, longest, may_take_long, transitions)
+        return RuleNode(node, is_resource, rules, properties, additional, items, quick_bytes, transitions)
 
     def _below(self, node: Node | None, path: str) -> RuleNode | None:
         return None if node is None else self.compile(node, path, is_resource=node.embedded)

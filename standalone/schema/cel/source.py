@@ -6,8 +6,10 @@ Owns a tokenizer and what follows from it. Never evaluates or type-checks; the e
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 _TOKEN: Final = re.compile(
@@ -25,11 +27,18 @@ _RENAMED: Final = frozenset({"indexOf", "lastIndexOf", "replace"})
 """Functions the engine declares for strings alone or without a bound: calls go to ours, named with an underscore."""
 
 
-_SHORT: Final = 500
-_LOOP: Final = re.compile(
-    r"\.\s*(?:all|exists|exists_one|existsOne|filter|map|sortBy|transformList|transformMap|transformMapEntry)\s*\("
+_MACROS: Final = frozenset(
+    {
+        *("all", "exists", "exists_one", "existsOne", "filter", "map", "sortBy"),
+        *("transformList", "transformMap", "transformMapEntry"),
+        *("bind", "optMap", "optFlatMap"),
+    }
 )
-"""The macros of CEL that go over a list or map."""
+"""The macros of CEL that evaluate a part again and again, or name a value that can then be put to itself."""
+_FEW_MACROS: Final = 2
+_SHORT: Final = 500
+_SMALL_BYTES: Final = 1024
+ANY_BYTES: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +138,16 @@ def rewritten(expression: str) -> str:
     return "".join(parts)
 
 
-def may_take_long(expression: str) -> bool:
-    """Return whether an expression has a loop, or is long enough to do as much without one."""
-    return len(expression) > _SHORT or _LOOP.search(expression) is not None
+def quick_bytes(expression: str) -> int:
+    """Return the size of the largest objects over which an expression is over before it matters: ANY_BYTES of any.
+
+    A long one may do as much as a loop does, and each further macro may multiply what the others make.
+    """
+    tokens = _tokens(expression)
+    macros = sum(name.text in _MACROS and after.text == "(" for name, after in pairwise(tokens))
+    if not macros and len(expression) <= _SHORT:
+        return ANY_BYTES
+    return max(0, _SMALL_BYTES - len(expression)) if macros <= _FEW_MACROS else 0
 
 
 def unchanged_paths(rule: str) -> list[tuple[str, ...]] | None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from standalone.schema.cel.source import PRESENCE, Uses, paths_of, rewritten, unchanged_paths, uses_of
+from standalone.schema.cel.source import (
+    ANY_BYTES,
+    PRESENCE,
+    Uses,
+    paths_of,
+    quick_bytes,
+    rewritten,
+    unchanged_paths,
+    uses_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +81,22 @@ def test_only_member_calls_are_renamed() -> None:
 )
 def test_rules_that_only_compare_with_old_values_are_recognised(rule: str, paths: Any) -> None:
     assert unchanged_paths(rule) == paths
+
+
+@pytest.mark.parametrize(
+    ("expression", "quick"),
+    [
+        ("self.a == 'x.all(y, z)'", ANY_BYTES),
+        ("self.all.map == 1", ANY_BYTES),
+        ("self.a.all(x, x)", 1_008),
+        ("self.a . // why\n all (x, x)", 997),
+        (f"self.a == '{'x' * 600}'", 412),
+        (f"self.a == '{'x' * 1_200}'", 0),
+        ("self.a.all(x, self.a.exists(y, x == y))", 985),
+        ("[self.t + self.t].all(a, [a + a].all(b, [b + b].all(c, c != '')))", 0),
+        ("cel.bind(a, self.t + self.t, cel.bind(b, a + a, cel.bind(c, b + b, c != '')))", 0),
+        ("optional.of(self.t).optMap(a, a + a).optMap(a, a + a).optMap(a, a + a).hasValue()", 0),
+    ],
+)
+def test_over_how_large_objects_an_expression_is_quick(expression: str, quick: int) -> None:
+    assert quick_bytes(expression) == quick
