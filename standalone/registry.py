@@ -1,7 +1,7 @@
 """Which resources are served right now: the built-in ones and those of the established CustomResourceDefinitions.
 
 Owns the lookup by group, version and plural, and one compiled schema per served version. Follows the stored
-definitions; never changes them.
+definitions; never changes them. Followed on the event loop, and read from threads, too.
 """
 
 from __future__ import annotations
@@ -49,15 +49,23 @@ class Registry:
         return self._definitions.get(f"{resource.plural}.{resource.group}")
 
     def definitions_of_group(self, group: str) -> list[Definition]:
-        return [each for each in self._definitions.values() if each["spec"]["group"] == group]
+        return [each for each in tuple(self._definitions.values()) if each["spec"]["group"] == group]
 
     def schema(self, resource: Resource) -> StructuralSchema | None:
-        """The compiled schema of a resource; None when it takes any content."""
+        """The compiled schema of a resource; None when it takes any content.
+
+        A request that began before the definition changed may still ask for the earlier one, which is not kept for the later.
+        """
         coordinates = (resource.group, resource.version, resource.plural)
-        if coordinates not in self._schemas:
-            schema = resource.schema if resource.custom else with_bytes(resource.schema)
-            self._schemas[coordinates] = StructuralSchema.parse(schema) if schema is not None else None
-        return self._schemas[coordinates]
+        schemas = self._schemas
+        if coordinates in schemas:
+            return schemas[coordinates]
+        declared = resource.schema if resource.custom else with_bytes(resource.schema)
+        schema = StructuralSchema.parse(declared) if declared is not None else None
+        served = self._resources.get(coordinates)
+        if served is not None and served.schema == resource.schema:
+            schemas[coordinates] = schema
+        return schema
 
     def add(self, resource: Resource) -> None:
         """Serve a resource that neither is built in nor has a definition."""
@@ -89,7 +97,7 @@ class Registry:
         self._stored = {each.storage_key: each for each in reversed(resources)}
         self._schemas = {
             coordinates: schema
-            for coordinates, schema in self._schemas.items()
+            for coordinates, schema in tuple(self._schemas.items())
             if coordinates in self._resources and before[coordinates].schema == self._resources[coordinates].schema
         }
         self.generation += 1

@@ -42,6 +42,8 @@ class Api:
     now: Callable[[], str] = utc_now
     frames: FrameCache = field(default_factory=FrameCache)
     aside: Aside = field(default_factory=Aside)
+    aside_long: Aside = field(default_factory=Aside)
+    """For kinds whose rules may take seconds, so that large objects of others need not wait for them."""
 
     def kind(self, resource: Resource) -> Kind:
         """What is special about a resource's kind."""
@@ -51,8 +53,9 @@ class Api:
         """Do what a write of an object of `size_bytes` needs before it is admitted, beside the event loop when it may take long."""
         resource = target.resource
         schema = self.registry.schema(resource)
-        long = resource == CUSTOM_RESOURCE_DEFINITION or (schema is not None and schema.may_take_long)
-        return await self.aside.run(LARGE_BYTES if long else size_bytes, work)
+        if resource == CUSTOM_RESOURCE_DEFINITION or (schema is not None and schema.may_take_long):
+            return await self.aside_long.run(LARGE_BYTES, work)
+        return await self.aside.run(size_bytes, work)
 
     def writing(self, obj: JsonObject, old: JsonObject | None, subresource: str = "") -> Writing:
         """A write as a kind's hooks see it."""

@@ -59,11 +59,13 @@ class Watch:
         for chunk in self._beginning():
             yield chunk
         bookmark_at = time.monotonic() + BOOKMARK_INTERVAL_S
-        while not self.subscription.closed:
+        while True:
             now = time.monotonic()
             if ends_at is not None and now >= ends_at:
                 return
             events = await self.subscription.take(min(bookmark_at, ends_at or bookmark_at) - now)
+            if self.subscription.closed:
+                return  # what did not fit was not taken: no bookmark may say that it was
             self.version = self.api.store.version
             for chunk in self._chunks_of(events):
                 yield chunk

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from standalone.apiserver.server import ApiServer
 from tests.standalone.rest import Reply, Rest
 from tests.standalone.widget import DEFINITIONS, Widgets
 
@@ -92,6 +93,20 @@ async def test_a_new_schema_takes_effect(rest: Rest, widgets: Widgets) -> None:
         raise AssertionError("the new schema is not in effect")
     (await rest.patch(widgets.at("one"), {"metadata": {"labels": {"old": "valid"}}})).ok()
     assert (await rest.patch(widgets.at("one"), {"spec": {"size": 2}})).code == 422
+
+
+async def test_a_request_that_began_before_leaves_no_old_schema_behind(
+    rest: Rest, server: ApiServer, widgets: Widgets
+) -> None:
+    registry = server._registry
+    assert registry is not None
+    earlier = registry.lookup(widgets.group, widgets.version, widgets.plural)
+    assert earlier is not None
+    path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/minimum"
+    operations = [{"op": "replace", "path": path, "value": 10}]
+    (await rest.patch(widgets.definition_path, operations, "application/json-patch+json")).ok()
+    assert registry.schema(earlier) is not None
+    assert (await rest.post(widgets.path, widgets.make("two"), dryRun="All")).code == 422
 
 
 async def test_several_versions_show_the_same_objects(rest: Rest, unserved: Widgets) -> None:

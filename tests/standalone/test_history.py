@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,7 +11,11 @@ import aiohttp
 import pytest
 
 from standalone.apiserver import watch
+from standalone.apiserver.api import Api
+from standalone.apiserver.form import Form
+from standalone.apiserver.option import ListOptions
 from standalone.apiserver.server import ApiServer
+from standalone.apiserver.target import Target
 from standalone.store import subscription
 from standalone.store.limits import Limits
 from tests.standalone.rest import Rest
@@ -108,6 +114,30 @@ async def test_a_quiet_watch_gets_bookmarks(rest: Rest, server: ApiServer, monke
                 break
     assert (event_type, later["kind"], later["apiVersion"]) == ("BOOKMARK", "ConfigMap", "v1")
     assert int(later["metadata"]["resourceVersion"]) > int(first["metadata"]["resourceVersion"])
+
+
+async def test_a_watcher_that_is_cut_off_is_not_told_that_it_has_seen_everything(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even when a bookmark is due at that moment: it would go on behind what it has missed."""
+    monkeypatch.setattr(watch, "BOOKMARK_INTERVAL_S", 0.05)
+    assert server._store is not None
+    assert server._registry is not None
+    api = Api(server._store, server._registry)
+    resource = api.registry.lookup("", "v1", "configmaps")
+    assert resource is not None
+    options = ListOptions(version=api.store.version, allow_bookmarks=True)
+    stream = watch.start(api, Target(resource, "default"), options, Form())
+
+    async def follow() -> bytes:
+        return b"".join([chunk async for chunk in stream.chunks()])
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0)
+    stream.subscription.close()
+    time.sleep(0.1)  # noqa: ASYNC251 - the loop is busy until the bookmark is due
+    assert await following == b""
+    stream.close()
 
 
 async def test_a_watcher_that_does_not_read_is_cut_off(
