@@ -66,7 +66,7 @@ class Matcher:
         policy = policy or AnswerPolicy()
         self.responder = Responder(catalog, policy)
         self.answer_datagram = cast(Callable[[bytes, str], bytes | None], self.answer)
-        """`answer` for UDP, which has no replies of many messages."""
+        """`answer` for UDP, where every reply is one message at once."""
         self._catalog = catalog
         self._tables = catalog.tables
         self._respond = self.responder.respond

@@ -15,7 +15,7 @@ class Delegate(Protocol):
     """Takes over what is more than a question for data: transfers (AXFR, IXFR), NOTIFY, and whatever is signed with TSIG."""
 
     def take(self, query: Query) -> Reply | Declined:
-        """Return the reply, Streamed over TCP and TLS only, or DECLINED to have the query answered as if nobody was asked.
+        """Return the reply, Later or Streamed over TCP and TLS only, or DECLINED to have the query answered as if nobody was asked.
 
         Called on the event loop, so it must not block. The query has one question and is well-formed.
         """

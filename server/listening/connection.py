@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from time import perf_counter
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 import structlog
 
@@ -39,6 +39,8 @@ _FAREWELL_S: Final = 0.1
 """How long a connection of a stopping server must be silent before it is closed."""
 
 log = structlog.get_logger(__name__)
+
+Made = TypeVar("Made")
 
 
 class Connection(asyncio.Protocol):
@@ -238,14 +240,18 @@ class Connection(asyncio.Protocol):
             self._answer_buffered()
 
     def _answer(self, message: bytes) -> Reply:
-        try:
-            reply = self._service.matcher.answer(message, self._client[0], self._kind)
-        except Exception:  # the socket edge: one packet's fault must not end the others
-            log.exception("query failed", transport=self._kind.name.lower(), packet=message[:512].hex())
-            reply = None
+        reply = self._made(message, self._service.matcher.answer, message, self._client[0], self._kind)
         if not isinstance(reply, Later | Streamed):
             self._count(message, reply)
         return reply
+
+    def _made(self, message: bytes, make: Callable[..., Made], *arguments: object) -> Made | None:
+        """Return what is made of a message, None for a fault; on any thread."""
+        try:
+            return make(*arguments)
+        except Exception:  # the socket edge: one packet's fault must not end the others
+            log.exception("query failed", transport=self._kind.name.lower(), packet=message[:512].hex())
+            return None
 
     def _count(self, message: bytes, reply: bytes | None) -> None:
         service = self._service
@@ -284,12 +290,13 @@ class Connection(asyncio.Protocol):
                 self._weigh()
 
     async def _wait_for(self, message: bytes, later: Later) -> None:
-        reply = await self._loop.run_in_executor(self._service.workshop, later.make)
+        reply = await self._loop.run_in_executor(self._service.workshop, self._made, message, later.make)
         if self._transport.is_closing():
             return
         self._count(message, reply)
-        self._write(len(reply).to_bytes(2, "big") + reply)
-        self._progress()
+        if reply is not None:
+            self._write(len(reply).to_bytes(2, "big") + reply)
+            self._progress()
 
     def _write(self, octets: bytes) -> None:
         self._transport.write(octets if self._channel is None else self._channel.seal(octets))

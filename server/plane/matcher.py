@@ -22,7 +22,7 @@ class NativeMatcher(Matcher):
     def __init__(self, catalog: NativeCatalog, policy: AnswerPolicy | None = None) -> None:
         policy = policy or AnswerPolicy()
         super().__init__(catalog, policy)
-        self.answer_datagram = super().answer  # type: ignore[assignment]  # UDP has no replies of many messages
+        self.answer_datagram = super().answer  # type: ignore[assignment]  # every reply is one message at once
         self._native = catalog.native.answer
         policy.options.cookies.follow(catalog.native.set_cookie_secrets)
 

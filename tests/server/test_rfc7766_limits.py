@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 import resource
 import socket
+import struct
+import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import dns.message
 import dns.rcode
@@ -22,11 +25,11 @@ from server.counters import Counters
 from server.listeners import Listeners
 from server.listening.admission import Admission
 from server.plane.python import PythonPlane
-from server.transport import Reply, Streamed, Transport
+from server.transport import Later, Reply, Streamed, Transport
 from server.zone_files import read_zone
 from tests.server.beside import EVERY_ZONE, Beside, beside, config
 from tests.server.question import Target, framed, read_framed
-from tests.server.running import ANY_PORT, PATIENCE_S
+from tests.server.running import ANY_PORT, PATIENCE_S, until
 
 CROWD = 500
 
@@ -305,6 +308,8 @@ def test_connections_leave_file_descriptors_for_the_rest(monkeypatch: pytest.Mon
 class Transfers:
     """Stands for what answers with many messages, each when it is told to."""
 
+    listeners: Listeners
+
     def __init__(self) -> None:
         self.may_go_on = asyncio.Event()
         self.seen: list[Query] = []
@@ -332,6 +337,7 @@ async def with_transfers(delegate: Transfers, idle_s: float = 10.0) -> AsyncIter
     for file in EVERY_ZONE:
         plane.catalog.replace(read_zone(file))
     listeners = Listeners(config(listen=(ANY_PORT,), limits=Limits(tcp_idle_s=idle_s)), plane, delegate)
+    delegate.listeners = listeners
     listeners.bind()
     await listeners.start()
     try:
@@ -429,3 +435,69 @@ async def test_what_the_delegate_declines_is_answered_as_if_there_was_none() -> 
         assert await asyncio.to_thread(target.exchange, query("ent.test.", "AXFR")) is None
         assert (await asyncio.to_thread(target.ask, "short.ent.test.", "A")).answer
     assert [each.question.qtype for each in delegate.seen if each.question] == [rdtype.IXFR, rdtype.AXFR]
+
+
+class Long(Transfers):
+    """Stands for what takes long to work out, each when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+        self.made: list[int] = []
+
+    def take(self, query: Query) -> Reply | Declined:
+        declined = super().take(query)
+        return declined if isinstance(declined, Declined) else Later(lambda: self._make(query.packet))
+
+    def _make(self, packet: bytes) -> bytes:
+        assert self.go_on.wait(PATIENCE_S)
+        self.made.append(packet[1])
+        if packet[1] == 13:
+            raise ValueError("made to fail")
+        return packet[:2] + b"\x84\x00" + packet[4:]
+
+
+async def test_a_fault_in_a_long_answer_costs_nobody_else_theirs() -> None:
+    delegate = Long()
+    delegate.go_on.set()
+    async with with_transfers(delegate) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"".join(framed(query("ent.test.", "AXFR", id_=number)) for number in (13, 14)))
+        assert await read_id(reader) == 14
+        writer.write(framed(query(id_=3)))
+        assert await read_id(reader) == 3
+        writer.close()
+
+
+async def test_nothing_long_is_worked_out_for_a_client_that_has_gone() -> None:
+    delegate = Long()
+
+    def is_asked(count: int) -> bool:
+        return len(delegate.seen) == count
+
+    async with with_transfers(delegate) as port:
+        clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        for number, (_, writer) in enumerate(clients):
+            writer.write(framed(query("ent.test.", "AXFR", id_=number)))
+            await until(partial(is_asked, number + 1), "it is asked")
+        reset = struct.pack("ii", 1, 0)  # a client that merely closes may still read
+        clients[1][1].get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        clients[1][1].transport.abort()
+        await until(lambda: len(delegate.listeners.connections) == 2, "it is gone")
+        delegate.go_on.set()
+        assert await read_id(clients[2][0]) == 2
+        assert delegate.made == [0, 2]
+        for _, writer in clients:
+            writer.close()
+
+
+async def test_a_server_that_stops_finishes_a_long_answer() -> None:
+    delegate = Long()
+    async with with_transfers(delegate) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(framed(query("ent.test.", "AXFR", id_=1)))
+        await until(lambda: delegate.seen, "it is asked")
+        asyncio.get_running_loop().call_later(0.3, delegate.go_on.set)
+    assert await read_id(reader) == 1
+    assert await reader.read() == b""
+    writer.close()
