@@ -16,6 +16,8 @@ import structlog
 from server.durable import write_whole
 
 _LOCK: Final = "lock"
+_UNWRITABLE: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""What a disk says that gives what it has and takes nothing more."""
 
 log = structlog.get_logger(__name__)
 
@@ -34,13 +36,14 @@ class CacheFolder:
     def open(self) -> None:
         """Make the folder and take it; raises CacheError when it cannot be made or written, or when another server has it.
 
-        One that was in use before is taken also on a disk that cannot be written any more: what it holds may be all there is to serve.
+        One that was in use before is taken also on a disk that is read-only or full by now: what it holds may be all there is to serve.
         """
         try:
+            was_used = (self.path / _LOCK).exists()
             try:
                 self._take_to_write()
             except OSError as error:
-                if error.errno != errno.EROFS or not (self.path / _LOCK).exists():
+                if error.errno not in _UNWRITABLE or not was_used:
                     raise
                 self._take(os.O_RDONLY)
                 log.error("cache directory cannot be written", path=str(self.path), error=error.strerror)

@@ -29,7 +29,8 @@ _MANIFEST_SUFFIX: Final = ".zone"
 _PAGE_SUFFIX: Final = ".page"
 _CONTACT: Final = "contact"
 
-_BROKEN: Final = (OSError, ValueError, LookupError, TypeError)
+_MALFORMED: Final = (ValueError, LookupError, TypeError)
+_BROKEN: Final = (OSError, *_MALFORMED)
 
 log = structlog.get_logger(__name__)
 
@@ -95,8 +96,8 @@ class SnapshotCache:
                 path.unlink(missing_ok=True)
 
     def kept_pages(self) -> set[str]:
-        """Return the digests of the pages that the snapshots here are made of."""
-        return {page.digest for _, _, spec in self._manifests() for page in spec.pages}
+        """Return the digests of the pages that the snapshots here are made of; raises OSError for one that cannot be read now."""
+        return {page.digest for _, _, spec in self._manifests(_MALFORMED) for page in spec.pages}
 
     def note_contact(self, unix_time_s: float) -> None:
         """Remember when the API was last heard of."""
@@ -116,14 +117,16 @@ class SnapshotCache:
             except _BROKEN as error:
                 _leave_out(path, error)
 
-    def _manifests(self) -> Iterator[tuple[Path, ObjectKey, HostedZoneSpec]]:
+    def _manifests(
+        self, left_out: tuple[type[Exception], ...] = _BROKEN
+    ) -> Iterator[tuple[Path, ObjectKey, HostedZoneSpec]]:
         for path in sorted(self._folder.glob(f"*{_MANIFEST_SUFFIX}")):
             try:
                 file = orjson.loads(path.read_bytes())
                 if file["format"] != _FORMAT:
                     raise ValueError(f"found format {file['format']!r}, allowed is {_FORMAT}")
                 yield path, ObjectKey(file["namespace"], file["name"]), HostedZoneSpec.model_validate(file["spec"])
-            except _BROKEN as error:
+            except left_out as error:
                 _leave_out(path, error)
 
     def _read(self, key: ObjectKey, spec: HostedZoneSpec) -> CachedZone:

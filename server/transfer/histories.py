@@ -134,8 +134,9 @@ class Histories:
         """A zone that is gone, or may not be transferred any more, has no history; one that is withheld keeps it."""
         if apex in self._catalog.tables and self._wants(apex):
             return
-        if self._by_apex.pop(apex, None) is not None and self._archive is not None:
+        if apex in self._by_apex and self._archive is not None:
             await asyncio.to_thread(self._archive.forget, apex)
+        self._by_apex.pop(apex, None)
 
 
 def _changed(before: Zone, after: Zone) -> frozenset[WireName] | None:

@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import aiohttp
@@ -16,6 +17,7 @@ from kube.access import Access
 from kube.backoff import Backoff
 from kube.client import Client
 from kube.object import ObjectKey
+from server import cache_folder
 from server.config import ServerConfig
 from server.hosted import cache_writer
 from server.hosted.cache import CacheError, SnapshotCache
@@ -193,7 +195,7 @@ async def test_readiness_says_how_old_the_zones_are(api: HostedApi, tmp_path: Pa
     async with following(api, cache_dir=tmp_path) as server:
         await becomes(server, "www.shop.example", ["192.0.2.1"])
         body = (await readiness(server.http_port))[1]
-        assert (body["message"], body["ageSeconds"]) == ("serving 1 zones", 0)
+        assert (body["message"], body["ageSeconds"]) == ("serving 1 zone", 0)
         await until(lambda: cached(tmp_path) == 1, "the zone in the cache")
     await asyncio.to_thread(SnapshotCache(tmp_path).note_contact, 1_700_000_000.0)
     away(api)
@@ -214,7 +216,7 @@ async def test_the_age_is_known_however_soon_a_server_ended(api: HostedApi, tmp_
     async with following(api, cache_dir=tmp_path) as server:
         _, body = await readiness(server.http_port)
         assert body["ageSeconds"] in range(5)
-        assert body["message"] == "serving 1 zones"
+        assert body["message"] == "serving 1 zone"
 
 
 async def test_zones_of_unknown_age_are_said_to_be_so(api: HostedApi, tmp_path: Path) -> None:
@@ -226,7 +228,7 @@ async def test_zones_of_unknown_age_are_said_to_be_so(api: HostedApi, tmp_path: 
     async with following(api, cache_dir=tmp_path) as server:
         status, body = await readiness(server.http_port)
         assert (status, body["ageSeconds"]) == (200, None)
-        assert "1 zones as they were at an unknown time" in str(body["message"])
+        assert "serving 1 zone as of an unknown time" in str(body["message"])
 
 
 async def readiness(port: int | None) -> tuple[int, dict[str, object]]:
@@ -245,6 +247,34 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         CacheError, match=r"cannot use .*file.* as cache directory: .*make it writable or choose another"
     ):
         SnapshotCache(tmp_path / "file").open()
+
+
+def test_a_manifest_that_cannot_be_read_now_keeps_all_pages(tmp_path: Path) -> None:
+    cache = SnapshotCache(tmp_path)
+    (tmp_path / "cut.zone").write_bytes(b"{")
+    assert cache.kept_pages() == set()
+    (tmp_path / "cut.zone").unlink()
+    (tmp_path / "unreadable.zone").mkdir()
+    with pytest.raises(IsADirectoryError):
+        cache.kept_pages()
+    assert cache.load() == []
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_full_disk_keeps_no_server_from_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
+) -> None:
+    def refuse(_path: Path, _data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    cache = SnapshotCache(tmp_path)
+    if not is_new:
+        cache.open()
+        cache.close()
+    monkeypatch.setattr(cache_folder, "write_whole", refuse)
+    with pytest.raises(CacheError, match="No space left") if is_new else nullcontext():
+        cache.open()
+    cache.close()
 
 
 def test_a_folder_that_cannot_be_written_any_more_is_taken_for_what_it_holds(

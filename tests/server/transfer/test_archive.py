@@ -261,6 +261,29 @@ async def test_a_server_that_stops_writes_what_the_disk_takes(tmp_path: Path, mo
     archive.close()
 
 
+async def test_what_a_disk_does_not_forget_at_once_it_forgets_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget, tried = Archive.forget, list[WireName]()
+
+    def forget_later(archive: Archive, apex: WireName) -> None:
+        tried.append(apex)
+        if len(tried) < 3:
+            raise OSError(errno.EIO, "Input/output error")
+        forget(archive, apex)
+
+    monkeypatch.setattr(Archive, "forget", forget_later)
+    monkeypatch.setattr(work, "_BACKOFF", Backoff(0, 0, 0))
+    file, apex = tmp_path / "zone", to_wire("one.test")
+    write_zones([file], 1)
+    transfer = TransferConfig(every_zone=Transfer(allow=("127.0.0.1",)))
+    config = ServerConfig((ANY_PORT,), zone_files=(ZoneFile(file, "one.test"),), cache_dir=tmp_path, transfer=transfer)
+    async with running(config) as server:
+        await stream(server, query("IXFR", "one.test", serial=0))
+        server.catalog.remove(apex)
+        await until(lambda: len(tried) == 3, "the disk forgets")
+
+
 def write_zones(files: Iterable[Path], serial: int) -> None:
     for path in files:
         path.write_text(f"@ 300 SOA . . {serial} 0 0 0 0\n@ 300 NS ns.elsewhere.test.\n")
