@@ -38,6 +38,7 @@ from controllers.core.admission.server import WebhookConfig, WebhookServer
 from controllers.core.controller import Composer
 from controllers.core.grant import judge_granted
 from controllers.core.inputs import CoreInformers
+from controllers.core.unprogrammed import Unprogrammed
 from controllers.core.withdrawal.informer import WithdrawalInformers
 from controllers.ledger.registration import EnabledProvider
 from controllers.ledger.surroundings import LedgerInformers, Surroundings
@@ -167,7 +168,8 @@ class Manager:
     async def _lead(self) -> None:
         """Run fresh controllers: what a former leadership remembered may be out of date."""
         composer = Composer(self._client, self._core, self._recorder)
-        with closing(composer):
+        with closing(composer), closing(Unprogrammed()) as unprogrammed:
+            unprogrammed.follow(self._core)
             async with AsyncExitStack() as stack:
                 controllers: list[Controller[Any]] = [*composer.controllers]
                 conversions = [composer.conversions]

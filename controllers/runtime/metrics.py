@@ -31,6 +31,12 @@ DRIFT_REPAIRS: Final = Counter(
 )
 GUARD_HOLDS: Final = Counter("dns_api_change_guard_holds", "Steps that the change guard of a ZoneClass held.")
 GUARD_HELD_ZONES: Final = Gauge("dns_api_change_guard_held_zones", "Zones with a step that the change guard holds.")
+UNPROGRAMMED: Final = Gauge(
+    "dns_api_unprogrammed_objects", "Zones and RecordSets that are not programmed, by why not.", ("kind", "reason")
+)
+UNPROGRAMMED_SECONDS: Final = Gauge(
+    "dns_api_unprogrammed_seconds", "For how long the one of them is not that waits longest.", ("kind", "reason")
+)
 
 DONE: Final = "ok"
 

@@ -121,6 +121,9 @@ FAULTS: Final[Mapping[str, tuple[Fault, ...]]] = {
     ),
     "DnsApiDriftRepaired": (Fault("dns_api_drift_repairs_total", {"provider": "route53"}, grows=1),),
     "DnsApiChangeHeld": (Fault("dns_api_change_guard_held_zones", value=1),),
+    "DnsApiNotProgrammed": (
+        Fault("dns_api_unprogrammed_seconds", {"kind": "RecordSet", "reason": "ProviderConflict"}, 1801),
+    ),
     # It was there when the manager started, so that nothing grows.
     "DnsApiObjectsNotUnderstood": (Fault("dns_api_informer_undecodable_objects", {"resource": "zones"}, 1),),
     # One manager, at the longest interval that an informer tries again at.
@@ -144,6 +147,10 @@ FAULTS: Final[Mapping[str, tuple[Fault, ...]]] = {
 """What each alert is for, as small as it has to be noticed."""
 EVERYDAY: Final[Mapping[str, tuple[Fault, ...]]] = {
     "conflicts": (Fault("dns_api_reconcile_errors_total", {"kind": "Conflict"}, grows=60),),
+    "claims that are on their way at every moment": (
+        Fault("dns_api_unprogrammed_objects", {"kind": "RecordSet", "reason": "ProviderChangePending"}, 100),
+        Fault("dns_api_unprogrammed_seconds", {"kind": "RecordSet", "reason": "ProviderChangePending"}, 300),
+    ),
     "queries": (Fault("dns_api_server_queries_total", {"rcode": "NOERROR"}, grows=1e6),),
     "a few failures of a provider": (
         Fault("dns_api_provider_calls_total", {"code": "ok"}, grows=60),
