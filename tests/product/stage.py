@@ -18,8 +18,8 @@ import dns.rcode
 
 from controllers.api.group import HOSTED_ZONES, RECORD_SETS, ZONE_CLASSES, ZONE_UNITS, ZONES
 from controllers.runtime.recorder import EVENTS
-from kube.client import Client
-from kube.errors import NotFound
+from kube.client import Client, ObjectList
+from kube.errors import NotFound, TooManyRequests
 from kube.resource import ResourceRef
 from tests.product.claim import ZONE, Claim, Record, zone, zone_class
 from tests.server.question import Target, records
@@ -74,7 +74,7 @@ class Stage:
 
     async def names(self, ref: ResourceRef) -> list[str]:
         """The names of all objects of a resource, in order."""
-        found = await self.client.list(ref, namespace=self.namespace)
+        found = await self._list(ref, self.namespace)
         return sorted(each["metadata"]["name"] for each in found.items)
 
     async def remains(self) -> dict[str, list[str]]:
@@ -87,7 +87,7 @@ class Stage:
         last: Object | None = None
         try:
             async with asyncio.timeout(LIMIT_S):
-                listing = await self.client.list(ref, namespace=namespace, field_selector=selector)
+                listing = await self._list(ref, namespace, selector)
                 last = next(iter(listing.items), None)
                 if holds(last):
                     return last
@@ -118,7 +118,7 @@ class Stage:
         waiting = set(names)
         try:
             async with asyncio.timeout(limit_s):
-                listing = await self.client.list(ref, namespace=self.namespace)
+                listing = await self._list(ref, self.namespace)
                 waiting -= {obj["metadata"]["name"] for obj in listing.items if is_programmed(obj)}
                 version = listing.resource_version
                 events = self.client.watch(ref, resource_version=version, namespace=self.namespace, bookmarks=False)
@@ -192,6 +192,14 @@ class Stage:
         """Hold the answer to each claim's name and type against the claim; not for wildcards and delegations."""
         for each in claims:
             assert self.answer(each.owner, each.type, tcp=True) == each.records(self.domain), each
+
+    async def _list(self, ref: ResourceRef, namespace: str, field_selector: str | None = None) -> ObjectList:
+        """List; an API server that has just got to know a kind says for a moment that it is to be asked again."""
+        while True:
+            try:
+                return await self.client.list(ref, namespace=namespace, field_selector=field_selector)
+            except TooManyRequests as error:
+                await asyncio.sleep(error.retry_after_s or 0.1)
 
     def _scope(self, ref: ResourceRef) -> str:
         return self.namespace if ref.namespaced else ""
