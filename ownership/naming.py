@@ -65,6 +65,12 @@ def state_hash(name: Fqdn, zone: Fqdn) -> str | None:
     return digits if name == f"{STATE_LABEL}.{digits}.{zone}" and _is_hex(digits, OWNER_HASH_DIGITS) else None
 
 
+def tells_ownership(name: Fqdn, zone: Fqdn) -> bool:
+    """Say whether what stands at a name of the zone may be a manifest, a page or a marker."""
+    is_page = name.startswith(f"{PAGE_LABEL}.") and name.endswith(f".{zone}")
+    return is_page or is_marker_name(name, zone) or state_hash(name, zone) is not None
+
+
 def is_marker_name(name: Fqdn, zone: Fqdn) -> bool:
     """Say whether markers of a name in the zone stand at `name`."""
     return name.startswith(f"{MARKER_LABEL}.") and name.endswith(f".{zone}")

@@ -32,6 +32,12 @@ OWNERSHIP_RULE: Final = Rule(
 """What a ZoneClass has to keep to where `ownership` is one of its parameters."""
 
 
+RESERVED: Final = refused(
+    Reason.PROVIDER_INVALID_REQUEST,
+    "Records of this name tell who owns what in the zone; no RecordSet writes or adopts them.",
+)
+
+
 class OwnershipMode(StrEnum):
     """Whether the zone itself tells who owns its records."""
 

@@ -111,6 +111,12 @@ def refuse_blocked(plans: Sequence[ItemPlan], found: Observation) -> list[ItemPl
         settled = blocked
 
 
+def not_done(plan: ItemPlan, verdict: Verdict) -> ItemPlan:
+    """Return a plan that changes nothing and takes nothing over, and says why."""
+    own = () if plan.adopted else plan.own  # what was not taken over is the other one's, or nobody's
+    return replace(plan, own=own, change=Change(), posted=(), verdict=verdict, adopted=False)
+
+
 def refuse_shadowed(plans: Sequence[ItemPlan]) -> list[ItemPlan]:
     """Return the plans with all but the first of each name and type made conflicts, unless they only delete."""
     seen: set[tuple[str, RecordType]] = set()
@@ -118,9 +124,7 @@ def refuse_shadowed(plans: Sequence[ItemPlan]) -> list[ItemPlan]:
     for plan in plans:
         identity = plan.item.name, plan.item.source.type
         if identity in seen and not plan.item.source.deletion_requested:
-            verdict = refused(Reason.PROVIDER_CONFLICT, SHADOWED)
-            own = () if plan.adopted else plan.own  # what was not taken over is the other one's, or nobody's
-            plan = replace(plan, own=own, change=Change(), posted=(), verdict=verdict, adopted=False)
+            plan = not_done(plan, refused(Reason.PROVIDER_CONFLICT, SHADOWED))
         elif not plan.item.source.deletion_requested:
             seen.add(identity)
         settled.append(plan)

@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from controllers.api.verdict import Verdict
-from controllers.ledger.ownership import foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
+from controllers.ledger.ownership import RESERVED, foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
 from controllers.providers.cloudflare.batch import Change
 from controllers.providers.cloudflare.client import CloudflareClient
 from controllers.providers.cloudflare.observation import Observation
 from controllers.providers.cloudflare.ownership.backend import CloudflareBackend
 from controllers.providers.cloudflare.payload import Parameters
-from controllers.providers.cloudflare.plan import ItemPlan
+from controllers.providers.cloudflare.plan import ItemPlan, not_done
 from controllers.providers.cloudflare.record import CloudflareRecord, caa_value, mx_value
 from controllers.providers.cloudflare.zone_fact import ZoneFact
 from ownership.backends.protocol import Backend
 from ownership.entry import Entry, claims
 from ownership.error import FormatError, OwnershipError
 from ownership.member import Member, MemberType
-from ownership.naming import OwnerID, quoted
+from ownership.naming import OwnerID, quoted, tells_ownership
 from ownership.publish import Publisher
 from ownership.view import Holder, Ownership, ZoneOwnership, read_ownership
 from zonemodel.name import Fqdn, to_wire
@@ -50,9 +50,10 @@ class OwnershipDesk:
             self._view = await read_ownership(self.backend, self.owner)
         except OwnershipError as error:
             self.failure = error
-            return [_held(plan, error) for plan in plans]
+            return [_held(self._unless_reserved(plan), error) for plan in plans]
         living = _living(plans)
-        return [self._judge(plan, found, replan, self._view, living) for plan in plans]
+        judged = (self._judge(plan, found, replan, self._view, living) for plan in plans)
+        return [self._unless_reserved(plan) for plan in judged]
 
     async def publish(self, plans: Sequence[ItemPlan]) -> list[ItemPlan]:
         """Have the claims of these plans stand in the zone; returns those that may go on as they are, and the others held."""
@@ -89,6 +90,11 @@ class OwnershipDesk:
             return unclaimed_verdict(error)
         owners = ", ".join(map(quoted, view.others()))
         return frozen_verdict(view) or (kept_verdict(f"it holds records that {owners} claims") if owners else None)
+
+    def _unless_reserved(self, plan: ItemPlan) -> ItemPlan:
+        """Return the plan, without what it writes or adopts where the zone tells who owns what."""
+        writes = (plan.change or plan.adopted) and not plan.item.source.deletion_requested
+        return not_done(plan, RESERVED) if writes and tells_ownership(plan.item.name, self.backend.zone) else plan
 
     def _judge(
         self, plan: ItemPlan, found: Observation, replan: Replan, view: ZoneOwnership, living: Living

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from controllers.api.verdict import Verdict
-from controllers.ledger.ownership import foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
+from controllers.ledger.ownership import RESERVED, foreign_verdict, frozen_verdict, kept_verdict, unclaimed_verdict
 from controllers.providers.route53.change import Action, Change
 from controllers.providers.route53.claim import (
     claimable,
@@ -31,7 +31,7 @@ from kube.object import ObjectKey
 from ownership.entry import Entry
 from ownership.error import AmbiguousError, FormatError, OwnershipError, RefusedError, SnapshotTooLargeError
 from ownership.member import Member
-from ownership.naming import PAGE_LABEL, OwnerID, owner_hash, owner_state_name, quoted
+from ownership.naming import PAGE_LABEL, OwnerID, owner_hash, owner_state_name, quoted, tells_ownership
 from ownership.publish import Publisher
 from ownership.view import Holder, ZoneOwnership, read_ownership
 from zonemodel.name import Fqdn
@@ -87,6 +87,7 @@ class OwnershipDesk:
 
     async def judge(self, decisions: Decisions, observed: Observed, replan: Replan) -> Decisions:
         """Return the decisions with lost record sets taken back, those of others named, and deletions frozen where need be."""
+        decisions = self._without_reserved(decisions)
         self._backend = HostedZoneOwnership(self.account, self.zone_id, self.zone, observed)
         view = await read_ownership(ListedOwnership(self.zone, observed), self.owner)
         claims = self._claims(decisions, decisions, view)
@@ -109,7 +110,7 @@ class OwnershipDesk:
             if self._is_lost(each, observed, view)
         }
         if lost:
-            decisions = replan(lost)
+            decisions = self._without_reserved(replan(lost))
         return {key: self._judged(each, observed, view) for key, each in decisions.items()}
 
     def claims(self, decisions: Decisions, queued: Collection[ObjectKey]) -> Claims:
@@ -159,6 +160,17 @@ class OwnershipDesk:
         if decision.step not in _STANDING:
             return added, frozenset()
         return added, frozenset(each for each in held if claimed(each) not in wanted)
+
+    def _without_reserved(self, decisions: Decisions) -> Decisions:
+        """Return the decisions with nothing written or adopted where the zone tells who owns what."""
+        return {
+            key: _held(each, RESERVED)
+            if (each.changes or each.step is Step.ADOPT)
+            and not each.want.source.deletion_requested
+            and tells_ownership(Fqdn(each.want.record_key.name), self.zone)
+            else each
+            for key, each in decisions.items()
+        }
 
     def _is_lost(self, decision: Decision, observed: Observed, view: ZoneOwnership) -> bool:
         """Say whether a record set that nothing is known of is all our own claims."""

@@ -189,6 +189,22 @@ async def test_records_that_nobody_claims_are_a_conflict(world: World) -> None:
     assert addresses(world) == {"198.51.100.1"}
 
 
+async def test_a_record_set_cannot_say_who_owns_what(world: World) -> None:
+    zone_id = await world.ready_zone(parameters=PARAMETERS)
+    await world.publish(a("www"))
+    world.cloudflare.state.add_record(zone_id, type="A", name=f"theirs.{DOMAIN}", content="198.51.100.1", ttl=300)
+    forged = claim(ME, Fqdn(f"theirs.{DOMAIN}"), Member(MemberType.A, "198.51.100.1"))
+    await world.apply(txt("_dnsweaver.theirs", forged.value, name="forged"))
+    await world.apply(txt("_dnsweaver-state", "garbage", name="garbage"))
+    for name in ("forged", "garbage"):
+        await world.until(partial(world.record_says, name, "False", "ProviderInvalidRequest"))
+    await world.apply(a("theirs", "198.51.100.9"))
+    await world.until(lambda: world.record_says("theirs", "False", "ProviderConflict"))
+    for name in ("www", "forged", "garbage"):
+        await world.delete_and_wait(RECORD_SETS, name)
+    assert addresses(world) == {"198.51.100.1"}
+
+
 async def test_claims_that_cannot_be_told_freeze_deletions_and_nothing_else(world: World) -> None:
     zone_id = await world.ready_zone(parameters=PARAMETERS)
     await world.publish(a("www", "192.0.2.1"))

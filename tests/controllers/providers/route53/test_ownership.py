@@ -229,6 +229,24 @@ async def test_claims_that_cannot_be_told_freeze_deletions_and_nothing_else(worl
     assert list(plain(world)) == [(f"more.{DOMAIN}.", "A")]
 
 
+async def test_a_record_set_cannot_say_who_owns_what(world: World) -> None:
+    await world.set_up(a("www"), parameters=SNAPSHOT)
+    put(world, wire(f"theirs.{DOMAIN}.", "A", "198.51.100.1"))
+    forged = claim(ME, Fqdn(f"theirs.{DOMAIN}"), Member(MemberType.A, "198.51.100.1"))
+    await world.apply(
+        txt("_dnsweaver.theirs", forged.value, name="forged"), txt("_dnsweaver-state", "garbage", name="garbage")
+    )
+    for name in ("forged", "garbage"):
+        refused = await world.condition(RECORD_SETS, name, "Programmed", "False", "ProviderInvalidRequest")
+        assert "tell who owns what" in refused["message"]
+    await world.apply(a("theirs", "198.51.100.9"))
+    await world.condition(RECORD_SETS, "theirs", "Programmed", "False", "ProviderConflict")
+    for name in ("www", "forged", "garbage"):
+        await world.delete(RECORD_SETS, name)
+        await world.gone(RECORD_SETS, name)
+    assert list(plain(world)) == [(f"theirs.{DOMAIN}.", "A")]
+
+
 async def test_a_hosted_zone_goes_with_what_was_said_in_it(world: World) -> None:
     await world.set_up(a("www"), parameters={**SNAPSHOT, "zoneDeletionPolicy": "Delete"})
     await world.delete(RECORD_SETS, "www")
