@@ -32,8 +32,8 @@ from zonemodel.rrset import RRset
 _INLINE_LINES: Final = 300
 """Record sets that are converted and compiled on the event loop; more of them go to a thread, so that queries are answered."""
 
-_LINES_OF_A_NAME: Final = 20
-"""How many lines native code compiles in the time that one name takes that is compiled again, at least."""
+_LINES_OF_A_NAME: Final = 60
+"""How many lines native code compiles in the time that one name takes that hangs on others and is compiled again, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class Serving:
         previous = self._by_domain.get(domain)
         try:
             zone = await self._next_zone(previous, content)
-            if len(zone.table.nodes) > _INLINE_LINES and zone.table.patch is None:
+            patch = zone.table.patch
+            if len(zone.table.nodes if patch is None else patch.names) > _INLINE_LINES:
                 await asyncio.to_thread(self._catalog.prepare, zone)
         except UnservableError:
             raise

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _MOST_PREPARED: Final = 4
 """Zones that were prepared and not served yet; one that is never served must not stay."""
 
+_FEW_NAMES: Final = 300
+"""Names that are handed over on the event loop."""
 
 log = structlog.get_logger(__name__)
 
@@ -113,10 +115,16 @@ class NativeCatalog(Catalog):
         return zone
 
     def prepare(self, zone: Zone) -> None:
-        table, served = zone.table, self.tables.get(zone.table.apex)
-        is_patch = table.patch is not None and served is not None and served.version == table.patch.since
-        if not is_patch and table.version not in self._prepared:
+        table = zone.table
+        if table.version not in self._prepared and not self._is_quick(table):
             self._keep(zone, self._read(table))
+
+    def _is_quick(self, table: ZoneTable) -> bool:
+        """Say whether `replace` has little to hand over, or no more than there would be to do ahead."""
+        patch, served = table.patch, self.tables.get(table.apex)
+        if patch is None or served is None or served.version != patch.since:
+            return False
+        return len(patch.names) <= _FEW_NAMES or bulk_of(table.nodes) is None
 
     def _keep(self, zone: Zone, content: Content) -> None:
         self._prepared[zone.table.version] = content
@@ -125,8 +133,11 @@ class NativeCatalog(Catalog):
 
     def _put(self, table: ZoneTable) -> None:
         with _told(table.apex):
-            if not self._patch(table):
-                content = self._prepared.pop(table.version, None) or self._read(table)
+            # What was prepared lacks a patch of the same version, which leaves aliases to the responder.
+            lacks_patch = table.patch is not None and table.patch.since == table.version
+            content = None if lacks_patch else self._prepared.pop(table.version, None)
+            if content is not None or not self._patch(table):
+                content = content or self._read(table)
                 self.native.put(table.apex, table.version, content, table.soa, table.signed)
         super()._put(table)
 

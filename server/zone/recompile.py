@@ -16,8 +16,8 @@ from server.zone.index import STAR, Changes, ZoneIndex, parent
 from server.zone.table import Patch
 from zonemodel.name import WireName, is_within
 
-_LOOKED_THROUGH: Final = 30
-"""How many names are looked through in the time that one takes that is compiled, at least."""
+_LOOKED_THROUGH: Final = 150
+"""How many names are looked through in the time that one takes that hangs on others and is compiled, at least."""
 
 
 def recompile(zone: Zone, index: ZoneIndex, changes: Changes) -> Zone:

@@ -355,7 +355,7 @@ async def test_an_edit_that_reaches_many_aliases_is_finished_natively_and_off_th
 async def test_names_are_looked_through_for_a_cut_over_what_stays_alone_and_off_the_loop(
     on_threads: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.hosted.serving._INLINE_LINES", 10)
+    monkeypatch.setattr("server.hosted.serving._INLINE_LINES", 3)
     serving, key = Serving(NativeCatalog(1232, 1), lambda _: None), ObjectKey("n", "z")
     hosts = [host(f"h{number}") for number in range(600)]
     glue = host("ns.sub")
@@ -518,6 +518,32 @@ def test_a_zone_that_was_withheld_is_served_again_without_a_look_at_each_name(mo
         reply = catalog.native.answer(packet, "192.0.2.1", False)
         assert reply is not None
         assert reply[3] == (0 if version is zone else 3)
+
+
+def test_what_an_edit_reaches_is_handed_over_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = NativeCatalog(1232, 1)
+    big = from_labels([b"big", *zone_strategy.APEX_LABELS])
+    aliases = [from_labels([b"a%d" % number, *zone_strategy.APEX_LABELS]) for number in range(400)]
+    sets = [zone_strategy.soa(1), zone_strategy.apex_ns(), RRset(big, 1, 60, (bytes(4),))]
+    hosts = [from_labels([b"h%d" % number, *zone_strategy.APEX_LABELS]) for number in range(600)]
+    sets += [RRset(each, 1, 60, (bytes(4),)) for each in hosts]
+    index = ZoneIndex.of(ZoneData(zone_strategy.APEX, (*sets, *(RRset(each, 5, 60, (big,)) for each in aliases))))
+    zone = catalog.collect(zone_strategy.APEX, [soa_record(index), *zone_records(index)])
+    assert zone is not None
+    catalog.replace(zone)
+    changes = Changes((zone_strategy.soa(2), RRset(big, 1, 60, (b"\7\7\7\7",))))
+    edited = recompile(zone, zone.index.with_changes(changes), changes)
+    catalog.prepare(edited)
+    with monkeypatch.context() as on_the_loop:
+        on_the_loop.setattr(NativeCatalog, "_read", None)
+        on_the_loop.setattr(NativeCatalog, "_patch", None)
+        catalog.replace(edited)
+    packet = b"\0\1\0\0\0\1\0\0\0\0\0\0" + aliases[7] + b"\0\1\0\1"
+    assert (catalog.native.answer(packet, "192.0.2.1", False) or b"").endswith(b"\7\7\7\7")
+    catalog.prepare(edited)
+    sets = [RRset(big, each.rdtype, 60, each.rdatas) for each in (zone_strategy.soa(1), zone_strategy.apex_ns())]
+    catalog.replace(compile_zone(ZoneIndex.of(ZoneData(big, tuple(sets)))))
+    assert catalog.native.answer(packet, "192.0.2.1", False) is None  # an alias into another zone is left to Python
 
 
 def test_versions_are_kept_for_a_moment_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,7 +192,7 @@ class Secondary:
         )
         if isinstance(outcome, Steps) and self._zone is not None:
             try:
-                zone = await asyncio.to_thread(stepped_zone, self._zone, outcome.differences)
+                zone = await asyncio.to_thread(self._stepped, self._zone, outcome)
             except ValueError as error:
                 log.warning("differences do not fit, asking for the zone", zone=name_text(self.apex), reason=str(error))
                 outcome = await primary.whole(self.apex)
@@ -223,6 +223,11 @@ class Secondary:
         catalog = self._around.catalog
         zone = catalog.collect(self.apex, records) or whole_zone(self.apex, records)
         catalog.prepare(zone)
+        return zone
+
+    def _stepped(self, before: Zone, steps: Steps) -> Zone:
+        zone = stepped_zone(before, steps.differences)
+        self._around.catalog.prepare(zone)
         return zone
 
     async def _serve(self, zone: Zone) -> None:
