@@ -80,18 +80,23 @@ def readiness_message(server: ServerState) -> str:
     if server.is_draining:
         return "stopping"
     broken = len(server.zone_files.broken)
-    hint = f"; {broken} master files are broken, their zones are as they were" if broken else ""
+    hint = f"; {_counted(broken, 'master file')} broken and served as before" if broken else ""
     return _what_is_served(len(server.catalog.tables), server.snapshot_age_s()) + hint
 
 
 def _what_is_served(zones: int, age_s: float | None) -> str:
+    serving = f"serving {_counted(zones, 'zone')}"
     if age_s is None or age_s <= _FRESH_S:
-        return f"serving {zones} zones"
+        return serving
     if age_s == math.inf:
         if zones:
-            return f"serving {zones} zones as they were at an unknown time: the API server has not been heard of since"
+            return f"{serving} as of an unknown time: the API server has not been heard of since"
         return "waiting for the first view of the API server"
-    return f"serving {zones} zones as they were {age_s:.0f} s ago: the API server has not been heard of since"
+    return f"{serving} as of {age_s:.0f} s ago: the API server has not been heard of since"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _whole(age_s: float | None) -> int | None:

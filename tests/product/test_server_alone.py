@@ -150,7 +150,7 @@ def _assert_answers_unchanged(seen: Stage, alone: LoneServer, serial: int) -> No
     status, body = alone.readiness()
     assert (status, body["ready"], body["zones"]) == (200, True, 1)
     assert 0 <= body["ageSeconds"] < 90
-    assert body["message"] == "serving 1 zones"
+    assert body["message"] == "serving 1 zone"
 
 
 def _is_served_alone(obj: Object) -> bool:

@@ -98,7 +98,7 @@ def test_files_that_cannot_be_read_again_are_told_until_they_can(tmp_path: Path)
         assert "master files read again" not in server.log.read_text()
         status = readiness(port)
         assert (status["ready"], list(status["brokenFiles"])) == (True, [str(file)])
-        assert "1 master files are broken" in status["message"]
+        assert "; 1 master file broken and served as before" in status["message"]
         file.write_text(zone_text("192.0.2.2", serial=2))
         server.reload()
         wait_for(server, "master files read again")
