@@ -48,8 +48,8 @@ class StructuralSchema:
         found = _parsed.get(content)
         if found is None:
             found = cls._parse(openapi, field)
-            while len(_parsed) >= _PARSED:
-                _parsed.pop(next(iter(_parsed)), None)
+            for oldest in tuple(_parsed)[: 1 - _PARSED]:  # a copy: other threads parse, too
+                _parsed.pop(oldest, None)
             _parsed[content] = found
         return found
 

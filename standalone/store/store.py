@@ -86,7 +86,9 @@ class Store:
     # Reads
 
     def get(self, key: Key) -> Record | None:
-        return self._tables[key.group, key.plural].get(key)
+        """May be asked from any thread; so it makes no table where there is none."""
+        table = self._tables.get((key.group, key.plural))
+        return table.get(key) if table is not None else None
 
     def records(self, group: str, plural: str, namespace: str = "", after: tuple[str, str] = ("", "")) -> list[Record]:
         """The records of one namespace or all (""), sorted by namespace and name, beyond those of `after`."""

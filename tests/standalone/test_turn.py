@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ import pytest
 
 from standalone.apiserver.server import ApiServer
 from standalone.schema.cel import apart
+from standalone.schema.fault import Fault
 from standalone.store.record import Key
 from tests.standalone.rest import APPLY_PATCH, Rest
 from tests.standalone.widget import DEFINITIONS, Widgets
@@ -104,6 +106,34 @@ async def test_a_rule_that_would_take_minutes_is_ended(
         refused = await rest.post(widgets.path, widgets.make("slow", tags=tags, text="x" * 300_000))
     assert "running out of cost budget" in refused.refused(422, "Invalid")
     (await rest.post(widgets.path, widgets.make("quick", tags=tags, text="x"))).ok()
+    del server
+
+
+async def test_slow_rules_hold_up_no_large_objects_of_other_kinds(
+    rest: Rest, server: ApiServer, widgets: Widgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    def ask(*_: object) -> list[Fault]:
+        asked.set()
+        answered.wait()
+        return []
+
+    monkeypatch.setattr(apart._WORKER, "ask", ask)
+    slow = Widgets("slow.example.com", "default")
+    definition = slow.definition
+    spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["x-kubernetes-validations"] = [{"rule": "self.tags.all(tag, tag != '')"}]
+    (await rest.post(DEFINITIONS, definition)).ok()
+    tags = [str(number) for number in range(3_000)]
+    writing = asyncio.create_task(rest.post(slow.path, slow.make("slow", tags=tags)))
+    try:
+        assert await asyncio.to_thread(asked.wait, 30)
+        async with asyncio.timeout(30):
+            (await rest.post(widgets.path, widgets.make("large", tags=tags))).ok()
+    finally:
+        answered.set()
+    (await writing).ok()
     del server
 
 
