@@ -120,6 +120,7 @@ async def test_every_address_of_a_server_that_can_be_reached_counts() -> None:
 
 NAME = Question("www.shop.test", int(dns.rdatatype.A))
 APEX = Question("shop.test", int(dns.rdatatype.SOA))
+CUT = Answer(Outcome.REFERRAL, "NOERROR", frozenset({"ns.example"}), 60, cut="www.shop.test")
 LED = Answer(Outcome.ALIAS, "NOERROR", frozenset(), 60, ("app.shop.test",))
 
 
@@ -131,9 +132,12 @@ def soa(serial: int) -> Answer:
     ("answer", "rcode"),
     [
         (LED, "NOTASKED"),
-        (Answer(Outcome.REFERRAL, "NOERROR", frozenset({"ns.example"}), 60, cut="www.shop.test"), "REFERRAL"),
+        (CUT, "REFERRAL"),
         # A name server may be called like an address, which does not make it one.
         (Answer(Outcome.REFERRAL, "NOERROR", frozenset({ADDRESS}), 60, cut="www.shop.test"), "REFERRAL"),
+        # Glue is no answer of the zone's, neither with the address nor without.
+        (replace(CUT, glue=frozenset({ADDRESS})), "REFERRAL"),
+        (replace(CUT, glue=frozenset({"192.0.2.99"})), "REFERRAL"),
         (NO_ROUTE, "UNREACHABLE"),
         (SILENCE, "TIMEOUT"),
         (GARBAGE, "MALFORMED"),
