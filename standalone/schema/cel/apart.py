@@ -133,9 +133,12 @@ def _compiled(schema: bytes) -> RuleNode:
 
 
 def _serve(connection: Connection) -> None:
-    """Answer questions until nobody asks any more; who asked may be gone while a rule is evaluated, which then has its end, too."""
+    """Answer questions until nobody asks any more, or one takes too much memory.
+
+    Who asked may be gone while a rule is evaluated, which then has its end, too.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_MEMORY_BYTES, LIMIT_MEMORY_BYTES))
-    with suppress(EOFError, ConnectionError):
+    with suppress(EOFError, ConnectionError, MemoryError):
         while True:
             schema, obj, old = connection.recv()
             tree = _compiled(schema)
