@@ -52,7 +52,7 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     Once the server answers, its addresses are written to `ready_fd`, one a line, those for TLS behind the word `tls`, and the
     descriptor is closed.
     """
-    _allow_many_connections()
+    allow_many_connections()
     try:
         uvloop.run(_open_and_serve(config, ready_fd))
     except _REASONS as error:
@@ -61,7 +61,7 @@ def run(config: ServerConfig, *, ready_fd: int | None = None) -> int:
     return 0
 
 
-def _allow_many_connections() -> None:
+def allow_many_connections() -> None:
     """Take all the file descriptors that the system lets this process have: each TCP client needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

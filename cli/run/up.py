@@ -20,6 +20,7 @@ from cli.run.transfer_options import TsigKeys
 from kube.errors import KubeError
 from server.hosted.cache import CacheError
 from server.listening.listen import ListenError as DnsListenError
+from server.process import allow_many_connections
 from server.transfer.key import KeyFileError
 from standalone.apiserver.server import ListenError as ApiListenError
 from standalone.store.failure import DataDirError
@@ -82,6 +83,7 @@ def up_command(
     )
     configure_logs(form=LogFormat.TEXT, level=log_level)
     relax_collector()
+    allow_many_connections()
     try:
         uvloop.run(up(config, Announcement(sys.stdout)))
     except (*EXPECTED, ExceptionGroup) as error:

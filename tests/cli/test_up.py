@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -106,13 +107,18 @@ def test_an_api_for_the_network_wants_its_kubeconfig(tmp_path: Path, environment
         assert "its certificate is not by the authority that the kubeconfig names" in cli.fails("get", "ns")
 
 
-def test_it_goes_on_when_nobody_reads_what_it_says(tmp_path: Path, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "cli.main", "up", *ANY_PORTS, "--data-dir", str(tmp_path / "d")]
+def test_it_takes_all_descriptors_and_goes_on_when_nobody_reads_what_it_says(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    few = ["sh", "-c", 'ulimit -Sn 500 && exec "$@"', "sh"]
+    command = [*few, sys.executable, "-m", "cli.main", "up", *ANY_PORTS, "--data-dir", str(tmp_path / "d")]
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert next(line for line in process.stdout if line.startswith("dns-api is up"))
+    allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+    assert allowed == most > 500
     process.stdout.close()
     process.terminate()
     complaint = process.communicate(timeout=TIMEOUT_S)[1]
