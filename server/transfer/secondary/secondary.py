@@ -36,6 +36,9 @@ from zonemodel.name import WireName
 _PAUSE_S: Final = 0.1
 """Between two refreshes, however much news there is."""
 
+_STILL_SERVED_S: Final = 1.0
+"""When an expired zone is withheld again that could not be."""
+
 _LONGEST_S: Final = 7200.0
 """How long a refresh may take in all."""
 
@@ -135,7 +138,11 @@ class Secondary:
             self._expiry = asyncio.get_running_loop().call_later(delay_s, self._expire_in_time)
             return
         log.error("zone has expired, no primary could be asked", zone=name_text(self.apex), serial=soa.serial)
-        self._around.catalog.withhold(self.apex)
+        try:
+            self._around.catalog.withhold(self.apex)
+        except UnservableError as error:  # a fault of native code
+            log.error("expired zone is still served", zone=name_text(self.apex), reason=str(error))
+            self._expiry = asyncio.get_running_loop().call_later(_STILL_SERVED_S, self._expire_in_time)
 
     def _take_kept(self, kept: Kept) -> None:
         self._zone = kept.zone

@@ -229,7 +229,8 @@ async def test_a_zone_whose_turn_came_late_is_as_new_as_its_transfer(monkeypatch
             await becomes(server, "www.edit.test", ["192.0.2.1"])
 
 
-async def test_a_zone_expires_in_time_while_its_primary_keeps_silent() -> None:
+async def test_a_zone_expires_in_time_while_its_primary_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And also where native code fails at first."""
     hung_up = asyncio.Event()
 
     async def keep_silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -240,6 +241,13 @@ async def test_a_zone_expires_in_time_while_its_primary_keeps_silent() -> None:
         primary.serve(1, "www", refresh=1, expire=2)
         async with running(config(None, primary.port)) as server:
             await becomes(server, "www.edit.test", ["192.0.2.1"])
+            withhold = server.catalog.withhold
+
+            def fail(_: object) -> None:
+                monkeypatch.setattr(server.catalog, "withhold", withhold)
+                raise UnservableError("made to fail")
+
+            monkeypatch.setattr(server.catalog, "withhold", fail)
             await primary.close()
             silent = await asyncio.start_server(keep_silent, HOST, primary.port)
             await becomes(server, "www.edit.test", "SERVFAIL")
