@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
-from typing import Final
+from collections.abc import Coroutine, Iterable
+from typing import Any, Final
 
 PARALLEL_WRITES: Final = 16
 
 
-async def in_parallel(writes: Iterable[Awaitable[None]]) -> None:
+async def in_parallel(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Run every write, a bounded number at a time; raises the first failure once all have ended."""
     free = asyncio.Semaphore(PARALLEL_WRITES)
+    all_of_them = tuple(writes)
 
-    async def run(write: Awaitable[None]) -> None:
+    async def run(write: Coroutine[Any, Any, None]) -> None:
         async with free:
             await write
 
-    results = await asyncio.gather(*(run(write) for write in writes), return_exceptions=True)
+    try:
+        results = await asyncio.gather(*map(run, all_of_them), return_exceptions=True)
+    finally:
+        for write in all_of_them:
+            write.close()  # those whose turn had not come when it was cancelled
     for result in results:
         if isinstance(result, BaseException):
             raise result
