@@ -227,10 +227,10 @@ def _refuse_remains(path: Path) -> None:
 def _create(path: Path) -> None:
     """Make an empty store; the file gets its name when it is complete, so that a crash leaves none or all of it.
 
-    It begins at the milliseconds since 1970, so that a client which knew an earlier store in its place asks for a version
-    from before its history, and is told so, instead of missing what is new.
+    It begins at the microseconds since 1970, and nobody writes as fast as those pass: a client which knew an earlier store in
+    its place asks for a version from before its history, and is told so, instead of missing what is new.
     """
-    first = max(1, time.time_ns() // 1_000_000)
+    first = max(1, time.time_ns() // 1_000)
     new = path.with_name(f"{path.name}.new")
     for remains in (new, new.with_name(f"{new.name}-journal")):
         remains.unlink(missing_ok=True)

@@ -53,7 +53,7 @@ async def test_a_client_of_a_store_that_is_gone_is_told_so_however_much_was_writ
     for place in ("first", "second"):
         async with ApiServer(tmp_path / place) as server, aiohttp.ClientSession() as session:
             rest = Rest(session, server.url)
-            await _write(rest, 20)
+            await _write(rest, 60)
             versions.append((await rest.get(PATH)).ok()["metadata"]["resourceVersion"])
             async with rest.watch(PATH, resourceVersion=versions[0], timeoutSeconds="1") as stream:
                 if place == "second":
