@@ -158,7 +158,7 @@ class Lines:
         self._lines.put(None)
 
 
-def _interruptible() -> None:
+def interruptible() -> None:
     """Have Ctrl-C mean something, even where a shell started the tests in the background: then nobody heeds SIGINT."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -175,7 +175,7 @@ def started(*words: str, environment: Mapping[str, str], folder: Path = ROOT) ->
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_interruptible,
+            preexec_fn=interruptible,
         )
     )
     try:

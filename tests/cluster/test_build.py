@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command import interruptible
 from tests.cluster import build as building
 from tests.cluster.build import PROGRAMS, BuildError, build
 from tests.cluster.program import ROOT
@@ -110,7 +111,9 @@ def test_a_folder_that_cannot_be_written_is_told(go: Path, tmp_path: Path) -> No
 def test_an_interrupted_build_says_so_and_leaves_nobody_behind(go: Path, tmp_path: Path, signum: int) -> None:
     go.write_text(SLOW.replace("sleep 300", "sleep 300 & echo $! > sleeper; wait"))
     words = [sys.executable, "-m", "tests.cluster", str(tmp_path)]
-    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
     sleeper = tmp_path / "source" / "etcd" / "sleeper"
     until(lambda: sleeper.exists() and bool(sleeper.read_text()), "a build under way")
     process.send_signal(signum)
