@@ -111,15 +111,15 @@ class Serving:
             return previous.zone
         difference = line_difference(previous.content, content)
         if len(difference) > _INLINE_LINES:
-            return await asyncio.to_thread(self._next, previous.zone, content, difference)
-        changes, after = _changed(previous.zone, content.head, difference)
-        if reach(previous.zone, after, changes, _INLINE_LINES) <= _INLINE_LINES:
-            return recompile(previous.zone, after, changes)
-        return await asyncio.to_thread(self._next, previous.zone, content, difference)
+            changed = await asyncio.to_thread(_changed, previous.zone, content.head, difference)
+        else:
+            changed = _changed(previous.zone, content.head, difference)
+            if reach(previous.zone, *changed, _INLINE_LINES) <= _INLINE_LINES:
+                return recompile(previous.zone, *changed)
+        return await asyncio.to_thread(self._next, previous.zone, content, *changed)
 
-    def _next(self, zone: Zone, content: Content, difference: LineDifference) -> Zone:
+    def _next(self, zone: Zone, content: Content, after: ZoneIndex, changes: Changes) -> Zone:
         """Make the next version from what differs or, where much hangs on that, whole, if that is faster."""
-        changes, after = _changed(zone, content.head, difference)
         most = len(after.children) // _LINES_OF_A_NAME
         if reach(zone, after, changes, most) > most and (gathered := self._gathered(content)) is not None:
             return replace(gathered, step=step_from(zone, changes))
@@ -142,8 +142,8 @@ def _whole(content: Content) -> Zone:
     return compile_zone(judge_zone(content.zone_data()))
 
 
-def _changed(zone: Zone, head: Head, difference: LineDifference) -> tuple[Changes, ZoneIndex]:
-    """Return what differs, and the content of the next version, in proportion to it; raises UnservableError."""
+def _changed(zone: Zone, head: Head, difference: LineDifference) -> tuple[ZoneIndex, Changes]:
+    """Return the content of the next version, and what differs, in proportion to that; raises UnservableError."""
 
     def present(key: SetKey) -> RRset | None:
         return zone.index.at(key[0]).get(key[1])
@@ -151,4 +151,4 @@ def _changed(zone: Zone, head: Head, difference: LineDifference) -> tuple[Change
     changes = changes_between(head, difference, present)
     after = zone.index.with_changes(changes)
     judge_changes(after, changes)
-    return changes, after
+    return after, changes

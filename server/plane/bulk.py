@@ -40,8 +40,8 @@ _TURN: Final = 10_000
 """Records that are handed over before other threads get their turn."""
 
 
-def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
-    """Return a zone and its plain names; None for a file, or a zone, that has to be read in the ordinary way."""
+def read_bulk(path: Path, origin: str | None) -> Zone | None:
+    """Return a zone; None for a file, or a zone, that has to be read in the ordinary way."""
     try:
         apex = None if origin is None else parse_origin(origin, Place(str(path), 1)).to_digestable()
     except ZoneFileError:
@@ -52,7 +52,7 @@ def read_bulk(path: Path, origin: str | None) -> tuple[Bulk, Zone] | None:
 
 def gather_bulk(
     origin: WireName, made: Iterable[RRset], pages: Iterable[bytes], read: Callable[[bytes], RRset]
-) -> tuple[Bulk, Zone] | None:
+) -> Zone | None:
     """Return the zone of a snapshot: of the sets that are `made`, and those of canonical lines, which `read` understands all.
 
     None for a zone that has to be compiled in the ordinary way. Raises ValueError as `read` does.
@@ -67,7 +67,7 @@ def gather_bulk(
     return None if bulk is None else _judged(bulk)
 
 
-def collect_bulk(origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> tuple[Bulk, Zone] | None:
+def collect_bulk(origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> Zone | None:
     """Return the zone of records in any order; None for a zone that has to be compiled in the ordinary way."""
     draft = BulkDraft(origin)
     for start in range(0, len(records), _TURN):
@@ -77,9 +77,9 @@ def collect_bulk(origin: WireName, records: Sequence[tuple[WireName, int, int, b
     return None if bulk is None else _judged(bulk)
 
 
-def _judged(bulk: Bulk) -> tuple[Bulk, Zone] | None:
+def _judged(bulk: Bulk) -> Zone | None:
     try:
-        return bulk, _zone(bulk)
+        return _zone(bulk)
     except UnservableError:
         return None  # what is said about it names its source, which is not known here
     except RuntimeError as error:  # a fault of native code

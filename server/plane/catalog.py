@@ -89,8 +89,7 @@ class NativeCatalog(Catalog):
         super().remove(apex)
 
     def read(self, path: Path, origin: str | None) -> Zone | None:
-        found = read_bulk(path, origin)
-        return None if found is None else self._completed(found[1])
+        return self._completed(read_bulk(path, origin))
 
     def gather(
         self,
@@ -99,14 +98,15 @@ class NativeCatalog(Catalog):
         pages: Iterable[bytes],
         read: Callable[[bytes], RRset],
     ) -> Zone | None:
-        found = gather_bulk(origin, made, pages, read)
-        return None if found is None else self._completed(found[1])
+        return self._completed(gather_bulk(origin, made, pages, read))
 
     def collect(self, origin: WireName, records: Sequence[tuple[WireName, int, int, bytes]]) -> Zone | None:
-        found = collect_bulk(origin, records)
-        return None if found is None else self._completed(found[1])
+        return self._completed(collect_bulk(origin, records))
 
-    def _completed(self, zone: Zone) -> Zone | None:
+    def _completed(self, zone: Zone | None) -> Zone | None:
+        """Have what native code read be complete before it is served; None for what is left to Python."""
+        if zone is None:
+            return None
         try:
             self._keep(zone, self._read(zone.table))
         except NativeFaultError as error:
