@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import yaml
 
-from cli.quantity import kind_of
 from kube.access import Access, with_token
 from kube.errors import ConfigError
+from kube.quantity import kind_of
 
 UP_KUBECONFIG: Final = Path(".dns-api/kubeconfig")
 HOME_KUBECONFIG: Final = Path(".kube/config")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.quantity import counted
+from kube.quantity import counted
 from server.lint.check import Report, check_zone_file
 
 

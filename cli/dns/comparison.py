@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cli.quantity import counted
 from cli.table import Layout
 from controllers.api.record_set import RecordSet
 from controllers.api.verdict import Verdict
@@ -18,6 +17,7 @@ from controllers.probe.round import Round
 from controllers.probe.subject import question_about
 from controllers.providers.external.observation import describe, judge_records, list_values
 from controllers.providers.external.wanted import Wanted
+from kube.quantity import counted
 from zonemodel.name import Fqdn
 
 HEADER: Final = ("SERVER", "NAME", "TYPE", "RESULT", "WANT", "GOT")

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from cli.doctor.finding import Finding, failed, ok, unanswered, warning
 from cli.doctor.rights import DEPLOYMENTS
-from cli.quantity import counted
 from controllers.api.group import ENDPOINT_SLICES, SECRETS
 from controllers.apps.endpoint.kind import KINDS as ENDPOINT_KINDS
 from controllers.core.admission.handler import Admission
@@ -24,6 +23,7 @@ from controllers.core.admission.validity import last_days
 from controllers.registry import REGISTRATIONS
 from kube.client import Client
 from kube.errors import Forbidden, KubeError, NotFound, ResourceNotServed
+from kube.quantity import counted
 from kube.resource import ResourceRef
 
 CONFIGURATIONS: Final = ResourceRef(

@@ -18,7 +18,6 @@ import dns.rdatatype
 from cli.api.condition import waits_for
 from cli.dns.name_server import SELECTOR, SERVICE, live_name_servers
 from cli.doctor.finding import Finding, Result, failed, ok, skipped, unanswered, warning
-from cli.quantity import counted
 from controllers.api.group import RECORD_SETS, ZONE_CLASSES, ZONES
 from controllers.probe.address import Address
 from controllers.probe.answer import Question
@@ -30,6 +29,7 @@ from controllers.providers.cloudflare.identity.resource import CLOUDFLARE_IDENTI
 from controllers.providers.route53.identity.resource import ROUTE53_IDENTITIES
 from kube.client import Client
 from kube.errors import KubeError, ResourceNotServed
+from kube.quantity import counted
 from zonemodel.hosted_zone import GROUP as HOSTED
 
 TIMEOUT_S: Final = 3.0

@@ -11,8 +11,8 @@ from cli.api.connection import Context, Kubeconfig, Namespace, connect, run
 from cli.objects.document import Document, read_documents
 from cli.objects.report import show
 from cli.objects.submission import Applied, Settings, submit
-from cli.quantity import counted
 from kube.client import Client
+from kube.quantity import counted
 
 Filenames = Annotated[
     list[str],

@@ -14,8 +14,8 @@ from cli.api.condition import conditions, observed_generation, waits_for
 from cli.api.kind import Kind
 from cli.objects import event
 from cli.objects.event import Event
-from cli.quantity import counted
 from cli.table import Layout
+from kube.quantity import counted
 from standalone.printing.age import age
 
 Manifest = Mapping[str, Any]

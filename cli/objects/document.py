@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from cli.quantity import kind_of
+from kube.quantity import kind_of
 
 STDIN: Final = "-"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})

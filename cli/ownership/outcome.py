@@ -21,7 +21,7 @@ from cli.ownership.report import (
     marker_lines,
     owner_text,
 )
-from cli.quantity import counted
+from kube.quantity import counted
 from ownership.entry import Entry
 from ownership.legacy import Migrated, Migration, Restored
 from ownership.naming import OwnerID

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 import yaml
 
-from cli.quantity import kind_of
+from kube.quantity import kind_of
 
 Manifest = dict[str, Any]
 

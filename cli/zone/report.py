@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import yaml
 
-from cli.quantity import counted
 from cli.zone.importing import ZoneImport
 from controllers.api.reference import NamespacedRef
+from kube.quantity import counted
 
 
 def report(found: ZoneImport) -> Iterator[str]:

@@ -14,6 +14,7 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 
 from kube.monitoring import MonitoringServer
+from kube.quantity import counted
 from server.config import Address
 from server.health.metrics import ServerCollector, exposition
 from server.health.state import ServerState
@@ -80,12 +81,12 @@ def readiness_message(server: ServerState) -> str:
     if server.is_draining:
         return "stopping"
     broken = len(server.zone_files.broken)
-    hint = f"; {_counted(broken, 'master file')} broken and served as before" if broken else ""
+    hint = f"; {counted(broken, 'master file')} broken and served as before" if broken else ""
     return _what_is_served(len(server.catalog.tables), server.snapshot_age_s()) + hint
 
 
 def _what_is_served(zones: int, age_s: float | None) -> str:
-    serving = f"serving {_counted(zones, 'zone')}"
+    serving = f"serving {counted(zones, 'zone')}"
     if age_s is None or age_s <= _FRESH_S:
         return serving
     if age_s == math.inf:
@@ -93,10 +94,6 @@ def _what_is_served(zones: int, age_s: float | None) -> str:
             return f"{serving} as of an unknown time: the API server has not been heard of since"
         return "waiting for the first view of the API server"
     return f"{serving} as of {age_s:.0f} s ago: the API server has not been heard of since"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _whole(age_s: float | None) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from kube.object import ObjectKey
+from kube.quantity import counted
 from server.config import Address
 from standalone.up.manifest_source import Document, Problem
 from zonemodel.name import Fqdn, OwnerName, owner_fqdn
@@ -69,7 +70,7 @@ class Announcement:
 
     def _applied(self, count: int, problems: Sequence[Problem]) -> None:
         if count:
-            self._line(f"  applied     {count} manifest{'' if count == 1 else 's'}")
+            self._line(f"  applied     {counted(count, 'manifest')}")
         for problem in problems[:SHOWN_PROBLEMS]:
             self._line(f"  not applied {problem}")
         if len(problems) > SHOWN_PROBLEMS:
