@@ -17,7 +17,7 @@ from standalone.apiserver.kinds.kind import CUSTOM, PLAIN, Kind, Writing
 from standalone.apiserver.kinds.special import SPECIAL
 from standalone.apiserver.status import ApiError, forbidden, not_found
 from standalone.apiserver.target import Target
-from standalone.apiserver.turn import LARGE_BYTES, Aside
+from standalone.apiserver.turn import Aside
 from standalone.registry import Registry
 from standalone.resource import Resource
 from standalone.store.record import Key, Record
@@ -54,7 +54,7 @@ class Api:
         resource = target.resource
         schema = self.registry.schema(resource)
         if resource == CUSTOM_RESOURCE_DEFINITION or (schema is not None and schema.may_take_long):
-            return await self.aside_long.run(LARGE_BYTES, work)
+            return await self.aside_long.run_apart(work)
         return await self.aside.run(size_bytes, work)
 
     def writing(self, obj: JsonObject, old: JsonObject | None, subresource: str = "") -> Writing:

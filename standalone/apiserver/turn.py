@@ -15,7 +15,6 @@ PART_ITEMS: Final = 50
 PART_BYTES: Final = 128 * 1024
 SMALL_BYTES: Final = 8 * 1024
 """What is decided about an object of this size takes a few milliseconds at most."""
-LARGE_BYTES: Final = SMALL_BYTES + 1
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -45,8 +44,10 @@ class Aside:
 
         `work` must not read what others change meanwhile.
         """
-        if size_bytes <= SMALL_BYTES:
-            return work()
+        return work() if size_bytes <= SMALL_BYTES else await self.run_apart(work)
+
+    async def run_apart(self, work: Callable[[], Result]) -> Result:
+        """Do work that may take long, whatever the size of its object, beside the event loop; the same holds for it."""
         async with self._free:
             return await asyncio.to_thread(work)
 
