@@ -87,7 +87,7 @@ async def test_a_server_that_was_not_heard_is_asked_again_soon_and_not_so_soon_w
     assert await bench.run() == 60.0
     bench.silent = True
     assert [await bench.run(60.0) for _ in range(6)] == [AGAIN_S, 10.0, 20.0, 40.0, 60.0, 60.0]
-    assert {await bench.run(60.0) for _ in range(1100)} == {60.0}, "it stays at that, however often the wait has been doubled"
+    assert {await bench.run(60.0) for _ in range(1100)} == {60.0}, "it stays so for ever"
     bench.took_s = 30.0
     bench.silent = False
     assert await bench.run(60.0) == 60.0
